@@ -36,7 +36,7 @@ from .link.machine import Link
 from .node import environment, facts, temporary
 from .pipe import Pipe
 from .runs import rundir
-from .streams import carriers, commands
+from .streams import commands
 
 PING_SECONDS = 5.0
 WATCH_SECONDS = 5.0         # how often the folder and the lease are checked
@@ -50,7 +50,7 @@ FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
                 "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport",
-                "check.pairs", "warm", "environment", "passing", "carrier", "copy", "data", "snapshot"]
+                "check.pairs", "warm", "environment", "copy", "data", "snapshot"]
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")
@@ -75,7 +75,6 @@ class Agent:
         self.boot = facts.boot()
         self.devices = environment.visible_devices(os.environ)
         self.execs = set()
-        self.carriers = carriers.Carriers(self.loop)
         self.alone = self.loop.clock()      # since when there is no link
         self.pipe, self.pipes = None, []
         self.link = self.fresh_link()
@@ -496,4 +495,4 @@ def part(module, name):
 
 DIAL, LISTEN = part("gpush_agent.streams.connections", "Dial"), part("gpush_agent.streams.listeners", "Listen")
 TYPES = {"exec": commands.Exec, "call": calls.Call, "tcp": DIAL, "unix": DIAL, "listen-tcp": LISTEN, "listen-unix": LISTEN,
-         "tunnel": tunnels.Tunnel, "passing": part("gpush_agent.streams.passing", "Passing")}
+         "tunnel": tunnels.Tunnel}

@@ -156,8 +156,6 @@ def control(agent, pipe, line):
             answer(dict(agent.peers.configure(value), ok=True))
         elif do in ("peer", "tunnel") and isinstance(pipe.ends, handover.SocketEnds):
             agent.peers.answer(pipe.hand_over().socket, value)
-        elif do == "carry" and isinstance(pipe.ends, handover.SocketEnds):
-            agent.carriers.came(value.get("id"), pipe.hand_over().socket)
         elif do == "release":
             # With the first process of a container all others end, also the one that passes this answer on.
             agent.finish("released", lambda kept: answer({"ok": True, "kept": kept}, is_last=True))

@@ -11,7 +11,7 @@ from ..core.processes import raw
 from ..core.refused import Refused, of_os_error
 from ..link.stream import Owner
 from ..node import profiles
-from . import direct, terminal, traffic
+from . import terminal, traffic
 from .pumps import Sink, Source
 
 BUILTINS = {"sftp": "gpush_agent.files.sftp", "files": "gpush_agent.files.sync", "follow": "gpush_agent.runs.follow",
@@ -104,23 +104,13 @@ class Exec(Owner):
         self.over = False
         self.traffic = traffic.of_program(agent.loop.clock, agent.lease.active, value)
         self.client = traffic.client_of_program(value)
-        self.carrier = None         # a socket of the gateway, in place of standard input and output
-        self.direct = None          # where the gateway may use the pipes itself
         environment = agent.environment
-        if value.get("builtin") is None:
-            environment.when_ready(self.begin)
-        elif isinstance(value.get("carrier"), str):
-            environment.when_based(lambda: agent.carriers.take(value["carrier"], self.begin))
-        else:
-            environment.when_based(self.begin)
+        (environment.when_ready if value.get("builtin") is None else environment.when_based)(self.begin)
 
     # ---- starting
 
-    def begin(self, carrier=None):
-        self.carrier = carrier
+    def begin(self):
         if self.stream.own_close:
-            if carrier is not None:
-                carrier.close()
             return
         child = [None, None, None, None]    # its ends: 0, 1, 2 and the error pipe's
         try:
@@ -145,14 +135,6 @@ class Exec(Owner):
             child[:3] = [slave, slave, slave]
             tty = self.tty = os.ttyname(slave)
             ours = [self.master, self.master]
-        elif self.carrier is not None:
-            tty, ours = None, [-1, -1]
-            self.carrier.setblocking(True)
-            child[0] = child[1] = self.carrier.detach()
-            out, child[2] = self.pipe()
-            self.fds.add(out)
-            os.set_blocking(out, False)
-            ours.append(out)
         else:
             tty = None
             if value.get("stdin", True):
@@ -188,9 +170,7 @@ class Exec(Owner):
             if ours[0] >= 0:
                 self.sink = Sink(self.loop, ours[0], self.stream, lambda: self.close_fd(ours[0]))
             self.sources = [Source(self.loop, ours[index], self.stream, index - 1, self.check, self.traffic.went)
-                            for index in (1, 2) if ours[index] >= 0]
-        if value.get("takes") and pty is None:
-            self.direct = direct.Direct(self.stream, self.sources, self.sink)
+                            for index in (1, 2)]
         self.loop.read(self.error_fd, self.executed)
 
     def pipe(self):
@@ -291,7 +271,7 @@ class Exec(Owner):
             self.release_fds()
             self.stream.refuse("cwd" if stage == "cwd" else refused.code, refused.facts)
             return
-        self.stream.opened({"pid": self.pid, "carried": True} if self.carrier is not None else {"pid": self.pid})
+        self.stream.opened({"pid": self.pid})
         for call in self.early:
             call()
         self.early = []
@@ -318,10 +298,8 @@ class Exec(Owner):
         self.traffic.came(payload)
         if self.sink is None:
             self.stream.consumed(len(payload))
-            return
-        self.sink.data(payload)
-        if self.direct is not None:
-            self.direct.came(len(payload))
+        else:
+            self.sink.data(payload)
 
     def end(self, channel):
         if self.too_early(lambda: self.end(channel)):
@@ -332,10 +310,6 @@ class Exec(Owner):
     def message(self, value, urgent):
         if self.too_early(lambda: self.message(value, urgent)):
             return
-        if isinstance(value.get("passed"), int):    # bytes that did not come through the link
-            self.traffic.went(max(0, value["passed"]))
-        if self.direct is not None:
-            self.direct.message(value)
         size = value.get("resize")
         if self.master >= 0 and isinstance(size, list) and len(size) == 2 and all(isinstance(n, int) for n in size):
             try:

@@ -17,13 +17,12 @@ class Source:
         """`went(count)` is told what was read."""
         self.loop, self.fd, self.stream, self.channel, self.on_end = loop, fd, stream, channel, on_end
         self.went = went
-        self.over = self.widened = self.taken = False
+        self.over = self.widened = False
         self.bytes = 0
-        self.take = lambda source: False    # given to a reader of bulk on this machine; False: there is none
 
     def room(self):
         """Starts or continues reading."""
-        if not self.over and not self.taken and self.stream.room() > 0:
+        if not self.over and self.stream.room() > 0:
             self.loop.read(self.fd, self.ready)
 
     def ready(self):
@@ -43,22 +42,10 @@ class Source:
                 self.widen()
             self.went(len(data))
             self.stream.send(self.channel, data)
-            if self.widened and not self.taken and self.take(self):
-                self.taken = True
-                self.loop.read(self.fd, None)
         else:
-            self.finish()
-
-    def finish(self):
-        self.stop()
-        self.stream.end(self.channel)
-        self.on_end()
-
-    def back(self):
-        """The reader could not take it."""
-        if self.taken:
-            self.taken, self.take = False, lambda source: False
-            self.room()
+            self.stop()
+            self.stream.end(self.channel)
+            self.on_end()
 
     def widen(self):
         self.widened = True
@@ -80,7 +67,6 @@ class Sink:
         self.waiting = deque()
         self.ending = self.over = False
         self.started = True     # set to False by those who want to hold bytes until connected
-        self.when_empty = None  # called once, when nothing waits
 
     def data(self, payload):
         if self.over:
@@ -121,20 +107,8 @@ class Sink:
                 self.waiting[0] = memoryview(view)[count:]
             self.stream.consumed(count)
         self.loop.write(self.fd, None)
-        self._empty()
         if self.ending:
             self._finish()
-
-    def give(self, call):
-        """Calls once when all that came before is written: from then on another one writes."""
-        self.when_empty = call
-        if not self.waiting:
-            self._empty()
-
-    def _empty(self):
-        if self.when_empty is not None:
-            call, self.when_empty = self.when_empty, None
-            call()
 
     def drop(self):
         rest = sum(len(view) for view in self.waiting)

@@ -9,7 +9,6 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.link.machine.LinkMachine;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -209,19 +208,14 @@ public final class Link implements AutoCloseable {
     }
   }
 
-  /** Where the agent can be connected to beside the link; see {@link Pipe#agentSocket}. */
-  public Optional<Path> agentSocket() {
+  /** Whether the present pipe is: {@link Pipe#isHere}. */
+  public boolean isHere() {
     lock.lock();
     try {
-      return driver.pipe(machine.pipeInUse()).flatMap(Pipe::agentSocket);
+      return driver.pipe(machine.pipeInUse()).filter(Pipe::isHere).isPresent();
     } finally {
       lock.unlock();
     }
-  }
-
-  /** Whether the agent runs on this machine, and the present pipe leads straight to it. */
-  public boolean isHere() {
-    return agentSocket().isPresent();
   }
 
   /**

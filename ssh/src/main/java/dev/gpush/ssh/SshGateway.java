@@ -6,6 +6,7 @@ import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.ssh.channel.ChannelKinds;
+import dev.gpush.ssh.channel.GlobalRequests;
 import dev.gpush.ssh.channel.SessionChannel;
 import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.files.HomeIdentity;
@@ -16,7 +17,6 @@ import dev.gpush.ssh.files.PortMemory;
 import dev.gpush.ssh.files.SshAddress;
 import dev.gpush.ssh.files.SshConfigFiles;
 import dev.gpush.ssh.files.SshServerSettings;
-import dev.gpush.ssh.forward.GlobalRequests;
 import dev.gpush.ssh.route.Connections;
 import dev.gpush.ssh.route.PublishedSession;
 import dev.gpush.ssh.route.Routes;
@@ -113,7 +113,7 @@ public final class SshGateway implements AutoCloseable {
     var listener = new ListenerFile(settings.home());
     Tasks own = tasks.group("ssh");
     var logins = new Logins(clock);
-    var connections = new Connections(own, routes, clock);
+    var connections = new Connections(own, routes);
     for (SshAddress address : addresses(settings, ports)) {
       var services = new SocketServices(own, logins, settings.socket());
       SshServer server = server(identity, host, user.getPublic());

@@ -2,12 +2,12 @@
  * The gateway's SSH server, on 127.0.0.1. Every node of every session is a host, so that any ssh
  * client and any editor works with it.
  *
- * <p>A connection passes a chain of small parts: limits ({@link
- * dev.gpush.ssh.connection.ClientLimits}), authentication ({@link dev.gpush.ssh.access.LoginKeys}),
- * route ({@link dev.gpush.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
+ * <p>A connection passes a chain of small parts: limits ({@link dev.gpush.ssh.socket.Logins},
+ * {@link dev.gpush.ssh.connection.ClientLimits}), the home's key, route ({@link
+ * dev.gpush.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
  * dev.gpush.ssh.channel.SessionChannel}, {@link dev.gpush.ssh.channel.DialChannel}, {@link
  * dev.gpush.ssh.channel.ReturnChannel}), and a stream of the node's link ({@link
- * dev.gpush.ssh.flow.Inlet} and {@link dev.gpush.ssh.flow.Outlet} connect the two). {@link
+ * dev.gpush.ssh.channel.Inlet} and {@link dev.gpush.ssh.channel.Outlet} connect the two). {@link
  * dev.gpush.ssh.SshGateway} puts it together; {@link dev.gpush.ssh.files.SshConfigFiles} writes
  * what ssh clients read.
  *

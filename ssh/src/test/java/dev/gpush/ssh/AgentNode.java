@@ -28,7 +28,6 @@ final class AgentNode implements AutoCloseable {
   private final AgentImage image;
   private final Json.Obj lease;
   private final String gang = hex();
-  private final boolean isHere;
   private final Link link;
   private volatile ChildPipe last;
 
@@ -43,22 +42,6 @@ final class AgentNode implements AutoCloseable {
   /** With this agent and this lease. */
   AgentNode(Path folder, Tasks tasks, AgentImage image, Json.Obj lease)
       throws IOException, InterruptedException {
-    this(folder, tasks, image, lease, false);
-  }
-
-  /** A node of whose link the gateway knows that it is on this machine. */
-  static AgentNode here(Path folder, Tasks tasks) throws IOException, InterruptedException {
-    return new AgentNode(
-        folder,
-        tasks,
-        new AgentImage(tasks, new SecureRandom()),
-        Json.object("hard_s", 900, "idle_s", 900, "unclaimed_s", 120),
-        true);
-  }
-
-  private AgentNode(Path folder, Tasks tasks, AgentImage image, Json.Obj lease, boolean isHere)
-      throws IOException, InterruptedException {
-    this.isHere = isHere;
     this.folder = folder;
     this.tasks = tasks;
     this.image = image;
@@ -139,7 +122,7 @@ final class AgentNode implements AutoCloseable {
           boolean isFirst = !isOpened.getAndSet(true);
           image.begin(pipe, header(isFirst ? "start" : "attach", Json.object()));
           last = pipe;
-          return isHere ? new HerePipe(pipe, folder.resolve("a")) : pipe;
+          return pipe;
         };
     var identity = new LinkIdentity(0, "me@here", hex(), 1);
     return new Link(

@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
@@ -73,6 +74,17 @@ final class EndsTest {
     assertEquals(6, none.status());
   }
 
+  /** The status comes with the end of the shell, the end of file with that of its last child. */
+  @Test
+  void whatTheShellHasLeftBehindMayStillWriteMuch() throws Exception {
+    String left = "(head -c " + BULK + " /dev/zero; echo late)";
+
+    var result = rig.ssh("devbox", left + " & head -c " + BULK + " /dev/zero").run();
+
+    assertEquals(0, result.status(), result.errors());
+    assertEquals(2 * BULK + "late\n".length(), result.bytes().length);
+  }
+
   @Test
   void eitherEndOfAForwardMayCloseItsHalfFirst() throws Exception {
     try (var server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
@@ -110,6 +122,27 @@ final class EndsTest {
       socket.shutdownOutput();
     } catch (IOException broken) {
       throw new IllegalStateException(broken);
+    }
+  }
+
+  /** The kernel may lose what ssh had not read yet, but nothing else, and nothing in between. */
+  @Test
+  void aForwardEndsAfterWhatItsDeadClientHadSent() throws Exception {
+    try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int local = ForwardingTest.freePort();
+      Process ssh = rig.forwarding("-L", local + ":127.0.0.1:" + server.getLocalPort());
+      try (var client = new Socket(InetAddress.getLoopbackAddress(), local);
+          Socket far = server.accept()) {
+        byte[] bytes = random(1 << 16, 7);
+        client.getOutputStream().write(bytes);
+        byte[] first = far.getInputStream().readNBytes(1);
+        ssh.destroyForcibly().waitFor();
+
+        byte[] rest = far.getInputStream().readAllBytes();
+
+        assertEquals(bytes[0], first[0]);
+        assertArrayEquals(Arrays.copyOfRange(bytes, 1, 1 + rest.length), rest);
+      }
     }
   }
 

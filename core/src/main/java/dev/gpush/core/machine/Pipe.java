@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.Optional;
 
 /**
  * A spawned command: its three streams and its end. Reading and writing block. {@link #close} ends
@@ -35,12 +33,9 @@ public interface Pipe extends AutoCloseable {
     return false;
   }
 
-  /**
-   * The agent's socket, when the agent runs on this machine and that path leads to it: then what
-   * passes between them can also be handed over without this pipe.
-   */
-  default Optional<Path> agentSocket() {
-    return Optional.empty();
+  /** Whether this pipe leads to an agent on this machine, and nothing is in between. */
+  default boolean isHere() {
+    return false;
   }
 
   InputStream output();

@@ -5,20 +5,12 @@ import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import dev.gpush.ssh.connection.ConnectionLog;
-import dev.gpush.ssh.direct.DirectNode;
-import dev.gpush.ssh.direct.DirectSocket;
-import dev.gpush.ssh.direct.LoopbackDial;
-import dev.gpush.ssh.flow.Inlet;
-import dev.gpush.ssh.flow.Outlet;
 import dev.gpush.ssh.route.Connections;
 import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
-import dev.gpush.ssh.socket.ChannelSockets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.client.future.OpenFuture;
 import org.apache.sshd.common.SshConstants;
@@ -65,9 +57,7 @@ final class DialChannel extends AbstractServerChannel {
 
   private OpenFuture open(Dial dial) {
     ConnectionLog.begins(this, "kind=forward target=" + dial.place());
-    if (!dial.isMadeHere()) {
-      connections.open(getSession(), dial);
-    }
+    connections.open(getSession(), dial);
     return OpenAnswer.pending(this);
   }
 
@@ -112,27 +102,7 @@ final class DialChannel extends AbstractServerChannel {
 
     @Override
     public Json.Obj request(Route.Node node) {
-      DirectNode.prepare(getSession(), node.link(), connections.clock());
       return request;
-    }
-
-    /**
-     * Connects from here to a server of this machine. Whatever prevents it is left to the agent,
-     * which tries again and says why.
-     */
-    boolean isMadeHere() {
-      Optional<DirectNode> node = DirectNode.of(getSession());
-      Optional<LoopbackDial> made = node.flatMap(_ -> LoopbackDial.to(request));
-      Optional<ChannelSockets> sockets = ChannelSockets.of(getSession());
-      if (made.isEmpty() || sockets.isEmpty()) {
-        return false;
-      }
-      made.get()
-          .start(
-              sockets.get(),
-              socket -> connected(socket, node.orElseThrow(), sockets.get()),
-              () -> connections.open(getSession(), this));
-      return true;
     }
 
     @Override
@@ -161,30 +131,6 @@ final class DialChannel extends AbstractServerChannel {
       OpenAnswer.refuse(
           DialChannel.this, SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, text.line());
     }
-  }
-
-  private void connected(SocketChannel socket, DirectNode node, ChannelSockets sockets) {
-    var direct = new DirectSocket(socket, outlet, node.passedBytes());
-    if (isClosing()) {
-      direct.close();
-      return;
-    }
-    isOpen.set(true);
-    signalChannelOpenSuccess();
-    inlet.attach(direct);
-    direct.start(
-        sockets,
-        new DirectSocket.Listener() {
-          @Override
-          public void hasRead() {
-            outlet.then(DialChannel.this::sendEof);
-          }
-
-          @Override
-          public void isOver() {
-            outlet.then(() -> close(false));
-          }
-        });
   }
 
   private final class Connected implements StreamReceiver {

@@ -4,8 +4,6 @@ import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import dev.gpush.ssh.connection.ConnectionLog;
-import dev.gpush.ssh.flow.Inlet;
-import dev.gpush.ssh.flow.Outlet;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Optional;

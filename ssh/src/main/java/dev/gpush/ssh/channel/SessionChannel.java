@@ -8,16 +8,9 @@ import dev.gpush.link.StreamReceiver;
 import dev.gpush.ssh.connection.ClientLimits;
 import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.connection.ConnectionState;
-import dev.gpush.ssh.direct.CarriedProgram;
-import dev.gpush.ssh.direct.DirectPipes;
-import dev.gpush.ssh.direct.ProgramSocket;
-import dev.gpush.ssh.flow.Inlet;
-import dev.gpush.ssh.flow.NodeInput;
-import dev.gpush.ssh.flow.Outlet;
 import dev.gpush.ssh.route.Connections;
 import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
-import dev.gpush.ssh.socket.ChannelSockets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -44,7 +37,6 @@ public final class SessionChannel extends AbstractServerChannel {
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
   private final ExitMessages exitMessages = new ExitMessages(this);
-  private volatile Optional<DirectPipes> direct = Optional.empty();
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
@@ -209,7 +201,6 @@ public final class SessionChannel extends AbstractServerChannel {
   private Result readerIsGone() {
     outlet.drop();
     inlet.abort();
-    direct.ifPresent(DirectPipes::close);
     return Result.ReplySuccess;
   }
 
@@ -244,7 +235,6 @@ public final class SessionChannel extends AbstractServerChannel {
     } else {
       inlet.close();
     }
-    direct.ifPresent(DirectPipes::close);
     agent.ifPresent(ForwardedAgent::close);
     super.preClose();
   }
@@ -265,8 +255,6 @@ public final class SessionChannel extends AbstractServerChannel {
 
   private final class Program implements Connections.Asker {
     private final SessionRequest.Program program;
-    private Optional<ProgramSocket> carrier = Optional.empty();
-    private boolean takes;
 
     Program(SessionRequest.Program program) {
       this.program = program;
@@ -274,30 +262,15 @@ public final class SessionChannel extends AbstractServerChannel {
 
     @Override
     public Json.Obj request(Route.Node node) {
-      Json.Obj open =
-          request.on(
-              node,
-              program,
-              ConnectionVariables.of(
-                  getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
-      if (program instanceof SessionRequest.Program.FileTransfer
-          && ChannelSockets.of(getSession()).isPresent()) {
-        carrier = ProgramSocket.connect(getSession(), node.link());
-      }
-      takes = node.link().isHere() && !request.hasTerminal();
-      return carrier
-          .map(socket -> open.with("carrier", socket.id()))
-          .orElse(takes ? open.with("takes", true) : open);
+      return request.on(
+          node,
+          program,
+          ConnectionVariables.of(getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
     }
 
     @Override
     public StreamReceiver receiver(LinkStream opened) {
-      if (takes && carrier.isEmpty()) {
-        direct =
-            Optional.of(
-                new DirectPipes(opened, connections.tasks(), connections.clock(), inlet, outlet));
-      }
-      return new Output(opened, carrier);
+      return new Output(opened);
     }
 
     @Override
@@ -311,42 +284,27 @@ public final class SessionChannel extends AbstractServerChannel {
     }
   }
 
-  private void opened(LinkStream opened, NodeInput input) {
-    inlet.attach(input);
-    List<Json.Obj> waiting;
-    lock.lock();
-    try {
-      stream = Optional.of(opened);
-      waiting = List.copyOf(early);
-      early.clear();
-    } finally {
-      lock.unlock();
-    }
-    waiting.forEach(message -> tell(opened, message));
-  }
-
   private final class Output implements StreamReceiver {
     private final LinkStream from;
-    private final Optional<ProgramSocket> carrier;
-    private Optional<CarriedProgram> carried = Optional.empty();
     private boolean hasStatus;
 
-    Output(LinkStream from, Optional<ProgramSocket> carrier) {
+    Output(LinkStream from) {
       this.from = from;
-      this.carrier = carrier;
     }
 
     @Override
     public void opened(Json.Obj facts) {
-      if (!facts.flag("carried")) {
-        carrier.ifPresent(ProgramSocket::close);
-        SessionChannel.this.opened(from, NodeInput.of(from));
-        return;
+      inlet.attach(from);
+      List<Json.Obj> waiting;
+      lock.lock();
+      try {
+        stream = Optional.of(from);
+        waiting = List.copyOf(early);
+        early.clear();
+      } finally {
+        lock.unlock();
       }
-      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet, connections.clock());
-      carried = Optional.of(direct);
-      SessionChannel.this.opened(from, direct);
-      ChannelSockets.of(getSession()).ifPresent(direct::start);
+      waiting.forEach(message -> tell(from, message));
     }
 
     @Override
@@ -365,27 +323,11 @@ public final class SessionChannel extends AbstractServerChannel {
         hasStatus = true;
         outlet.then(status.orElseThrow());
         outlet.then(exitMessages::sendEndOfWrite);
-        direct.ifPresent(DirectPipes::endInput);
       }
-      direct.ifPresent(pipes -> pipes.message(message));
     }
 
     @Override
     public void closed(Json.Obj reason) {
-      direct.ifPresent(DirectPipes::endInput);
-      if (carried.isPresent() && reason.text("code").isEmpty()) {
-        carried.get().whenRead(() -> end(reason));
-        return;
-      }
-      carried.ifPresent(CarriedProgram::abandon);
-      direct.ifPresent(DirectPipes::close);
-      if (carried.isEmpty()) {
-        carrier.ifPresent(ProgramSocket::close);
-      }
-      end(reason);
-    }
-
-    private void end(Json.Obj reason) {
       if (hasStatus) {
         SessionChannel.this.end(() -> {});
       } else {

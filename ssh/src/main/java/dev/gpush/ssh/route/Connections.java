@@ -3,7 +3,6 @@ package dev.gpush.ssh.route;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import java.util.function.Function;
@@ -16,12 +15,10 @@ import org.apache.sshd.common.session.Session;
 public final class Connections {
   private final Tasks tasks;
   private final Routes routes;
-  private final Clock clock;
 
-  public Connections(Tasks tasks, Routes routes, Clock clock) {
+  public Connections(Tasks tasks, Routes routes) {
     this.tasks = tasks;
     this.routes = routes;
-    this.clock = clock;
   }
 
   /** A channel's request, and its answers. */
@@ -39,15 +36,6 @@ public final class Connections {
 
     /** There is no node, or its link takes no stream. */
     void refused(RefusalText text);
-  }
-
-  /** For threads of channels. */
-  public Tasks tasks() {
-    return tasks;
-  }
-
-  public Clock clock() {
-    return clock;
   }
 
   public void open(Session session, Asker asker) {

@@ -9,8 +9,6 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.ClosedSelectorException;
-import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -19,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -40,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * once as far as the kernel accepts it; the rest is written by a second thread, which starts at the
  * first such rest. So no packet waits for the reading thread, which may wait for that packet.
  */
-final class SocketSession extends AbstractCloseable implements IoSession, ChannelSockets {
+final class SocketSession extends AbstractCloseable implements IoSession {
   private static final System.Logger LOG = System.getLogger("gpush.ssh");
 
   private static final AtomicLong NUMBERS = new AtomicLong(100);
@@ -69,8 +66,6 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   private boolean hasWriter;
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
-
-  private volatile @Nullable Thread reader;
 
   private volatile boolean isReading = true;
   private volatile Optional<IOException> broken = Optional.empty();
@@ -107,30 +102,13 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   // ---- reading
 
   private void serve() {
-    reader = Thread.currentThread();
     try (readable) {
-      try {
-        // Marks this thread as one of SSHD's: such a thread never has to wait for a key exchange.
-        ThreadUtils.runAsInternal(this, SocketSession::read);
-      } finally {
-        close(true);
-        serveTheRest();
-      }
+      // Marks this thread as one of SSHD's: such a thread never has to wait for a key exchange.
+      ThreadUtils.runAsInternal(this, SocketSession::read);
     } catch (IOException failed) {
       fails(failed);
-    }
-  }
-
-  /** Sockets of channels whose client is gone: they end when they are written. */
-  private void serveTheRest() throws IOException {
-    readable.selectNow();
-    if (readable.keys().isEmpty()) {
-      return;
-    }
-    ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
-    while (!readable.keys().isEmpty() && !Thread.currentThread().isInterrupted()) {
-      readable.select();
-      serveChannels(bytes);
+    } finally {
+      close(true);
     }
   }
 
@@ -143,9 +121,8 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
       while (goesOn && !Thread.currentThread().isInterrupted()) {
         key.interestOps(isReading ? SelectionKey.OP_READ : 0);
         readable.select();
-        boolean isReady = readable.selectedKeys().remove(key);
-        goesOn = broken.isEmpty() && (!isReading || !isReady || take(bytes));
-        serveChannels(bytes);
+        readable.selectedKeys().clear();
+        goesOn = broken.isEmpty() && (!isReading || take(bytes));
       }
       broken.ifPresent(this::fails);
     } catch (CancelledKeyException closed) {
@@ -164,62 +141,6 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
       handler.messageReceived(this, Readable.readable(bytes.flip()));
     }
     return count >= 0;
-  }
-
-  private void serveChannels(ByteBuffer bytes) {
-    Set<SelectionKey> ready = readable.selectedKeys();
-    if (ready.isEmpty()) {
-      return;
-    }
-    List<SelectionKey> keys = List.copyOf(ready);
-    ready.clear();
-    for (SelectionKey key : keys) {
-      if (key.isValid() && key.attachment() instanceof Ready socket) {
-        socket.run(bytes.clear());
-      }
-    }
-  }
-
-  @Override
-  public Optional<Watched> watch(SelectableChannel socket, Ready ready) {
-    try {
-      return Optional.of(new Key(socket.register(readable, 0, ready)));
-    } catch (ClosedChannelException | ClosedSelectorException over) {
-      return Optional.empty();
-    }
-  }
-
-  private final class Key implements Watched {
-    private final SelectionKey key;
-
-    Key(SelectionKey key) {
-      this.key = key;
-    }
-
-    @Override
-    public void waitFor(int operations) {
-      try {
-        if (key.interestOpsOr(0) != operations) {
-          key.interestOps(operations);
-          wake();
-        }
-      } catch (CancelledKeyException over) {
-        // It has ended meanwhile.
-      }
-    }
-
-    @Override
-    public void end() {
-      key.cancel();
-      wake();
-    }
-
-    /** A selector that waits takes notice of changes only then. */
-    private void wake() {
-      if (!Thread.currentThread().equals(reader)) {
-        readable.wakeup();
-      }
-    }
   }
 
   private void fails(Throwable reason) {

@@ -3,7 +3,6 @@ package dev.gpush.ssh.channel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.ssh.files.JdkEd25519;
 import dev.gpush.ssh.files.KeyFiles;
 import dev.gpush.ssh.route.Connections;
@@ -38,8 +37,7 @@ class SessionChannelTest {
             closed,
             user -> {
               throw new IllegalStateException("no thread may ask for " + user);
-            },
-            Clock.system());
+            });
     try (var server = SshServer.setUpDefaultServer();
         var client = SshClient.setUpDefaultClient()) {
       server.setHost("127.0.0.1");

@@ -129,7 +129,7 @@ final class NodeSocket {
       channel.setOption(StandardSocketOptions.SO_SNDBUF, BUFFER);
       channel.setOption(StandardSocketOptions.SO_RCVBUF, BUFFER);
       channel.connect(UnixDomainSocketAddress.of(socket));
-      Pipe pipe = new SocketPipe(socket, channel);
+      Pipe pipe = new SocketPipe(channel);
       isOpen = true;
       return pipe;
     } finally {

@@ -11,8 +11,6 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Path;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -21,7 +19,6 @@ import java.util.concurrent.CountDownLatch;
  * selector.
  */
 final class SocketPipe implements Pipe {
-  private final Path path;
   private final SocketChannel channel;
   private final Selector readable;
   private final Selector writable;
@@ -29,8 +26,7 @@ final class SocketPipe implements Pipe {
   private final OutputStream input = new Input();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  SocketPipe(Path path, SocketChannel channel) throws IOException {
-    this.path = path;
+  SocketPipe(SocketChannel channel) throws IOException {
     this.channel = channel;
     this.readable = Selector.open();
     this.writable = Selector.open();
@@ -56,8 +52,8 @@ final class SocketPipe implements Pipe {
   }
 
   @Override
-  public Optional<Path> agentSocket() {
-    return Optional.of(path);
+  public boolean isHere() {
+    return true;
   }
 
   @Override

@@ -41,7 +41,7 @@ final class SocketPipeTest {
       listening.bind(address);
       SocketChannel channel = SocketChannel.open(address);
       peer = listening.accept();
-      pipe = new SocketPipe(folder.resolve("s"), channel);
+      pipe = new SocketPipe(channel);
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.gpush.ssh.flow;
+package dev.gpush.ssh.channel;
 
 import dev.gpush.ssh.connection.ClientLimits;
 import java.io.IOException;
@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.AbstractChannel;
@@ -25,7 +24,7 @@ import org.apache.sshd.common.util.threads.ThreadUtils;
  * which leaves the link's thread free in bulk transfers. SSHD's own asynchronous stream is not used
  * because it copies data that does not fit into one packet.
  */
-public final class Outlet {
+final class Outlet {
   private static final int STANDARD_ERROR = 1;
 
   /**
@@ -36,7 +35,6 @@ public final class Outlet {
   private static final int JOINED = 4 << 10;
 
   private final AbstractChannel channel;
-  private final AtomicLong sent = new AtomicLong();
 
   // guarded by this: all that follows
   private final ArrayDeque<Item> waiting = new ArrayDeque<>();
@@ -67,11 +65,11 @@ public final class Outlet {
 
   /** Writes packets, or closes the channel. */
   @FunctionalInterface
-  public interface Action {
+  interface Action {
     void run() throws IOException;
   }
 
-  public Outlet(AbstractChannel channel) {
+  Outlet(AbstractChannel channel) {
     this.channel = channel;
   }
 
@@ -81,51 +79,14 @@ public final class Outlet {
    * @param from 0 standard output, 1 standard error
    * @param consumed told the number of bytes once all are on their way
    */
-  public void data(int from, ByteBuffer bytes, IntConsumer consumed) {
+  void data(int from, ByteBuffer bytes, IntConsumer consumed) {
     if (bytes.hasRemaining() && !isDropping()) {
       bring(new Item.Bytes(from != STANDARD_ERROR, bytes.slice(), consumed));
     }
   }
 
-  /**
-   * Bytes for the client, as many as can go at once; the others are left in the buffer, for {@link
-   * #data}. So a reader may use one buffer for everything.
-   */
-  public void dataAtOnce(int from, ByteBuffer bytes) {
-    int count = beginAtOnce(bytes.remaining());
-    if (count == 0) {
-      return;
-    }
-    try {
-      while (count > 0) {
-        var piece = new Item.Bytes(from != STANDARD_ERROR, bytes, _ -> {});
-        int now = count;
-        ThreadUtils.runAsInternal(piece, item -> write(item, now));
-        count = continueAtOnce(bytes.remaining());
-      }
-    } catch (IOException gone) {
-      breakOff();
-    }
-    write();
-  }
-
-  /** How much may go now; not 0 makes this thread the one that writes. */
-  private synchronized int beginAtOnce(int wanted) {
-    if (writing || broken || held || dropping || !waiting.isEmpty()) {
-      return 0;
-    }
-    return continueAtOnce(wanted);
-  }
-
-  private synchronized int continueAtOnce(int wanted) {
-    int count = wanted == 0 ? 0 : room(wanted);
-    writing = count > 0;
-    underWay += writing ? 1 : 0;
-    return count;
-  }
-
   /** The reader is gone: drops bytes, and runs the actions that follow them. */
-  public void drop() {
+  void drop() {
     synchronized (this) {
       dropping = true;
       waiting.removeIf(Item.Bytes.class::isInstance);
@@ -137,13 +98,8 @@ public final class Outlet {
     return dropping;
   }
 
-  /** Bytes to the client so far. */
-  public long sent() {
-    return sent.get();
-  }
-
   /** A message of gpush for the user. */
-  public void errorText(String text) {
+  void errorText(String text) {
     ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     if (bytes.hasRemaining() && !isDropping()) {
       add(new Item.Bytes(false, bytes, _ -> {}));
@@ -151,7 +107,7 @@ public final class Outlet {
   }
 
   /** Adds an action for when everything before it was written. It must not block. */
-  public void then(Action action) {
+  void then(Action action) {
     add(new Item.Then(action));
   }
 
@@ -181,11 +137,11 @@ public final class Outlet {
   }
 
   /** Nothing goes out until {@link #release}: the client has not said that the channel is open. */
-  public synchronized void hold() {
+  synchronized void hold() {
     held = true;
   }
 
-  public void release() {
+  void release() {
     synchronized (this) {
       held = false;
     }
@@ -193,7 +149,7 @@ public final class Outlet {
   }
 
   /** Continues: the client's window has grown, or a packet was written. */
-  public void write() {
+  void write() {
     synchronized (this) {
       if (writing) {
         return;
@@ -260,7 +216,7 @@ public final class Outlet {
         : (int) Math.min(wanted, Math.min(window.getSize(), window.getPacketSize()));
   }
 
-  private boolean write(Item.Bytes item, int count) throws IOException {
+  private void write(Item.Bytes item, int count) throws IOException {
     byte command =
         item.isMain()
             ? SshConstants.SSH_MSG_CHANNEL_DATA
@@ -275,12 +231,10 @@ public final class Outlet {
     item.bytes().get(packet.array(), position, count);
     packet.wpos(position + count);
     channel.getRemoteWindow().consume(count);
-    sent.addAndGet(count);
     channel.writePacket(packet).addListener(this::written);
     if (!item.bytes().hasRemaining()) {
       item.consumed().accept(item.bytes().limit());
     }
-    return true;
   }
 
   private void written(IoWriteFuture future) {

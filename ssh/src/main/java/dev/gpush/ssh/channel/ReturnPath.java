@@ -1,10 +1,9 @@
-package dev.gpush.ssh.forward;
+package dev.gpush.ssh.channel;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
-import dev.gpush.ssh.channel.ReturnChannel;
 import dev.gpush.ssh.connection.ConnectionState;
 import dev.gpush.ssh.connection.Listeners;
 import dev.gpush.ssh.connection.Replies;

@@ -1,4 +1,4 @@
-package dev.gpush.ssh.forward;
+package dev.gpush.ssh.channel;
 
 import dev.gpush.core.text.RawText;
 import dev.gpush.ssh.connection.ConnectionState;

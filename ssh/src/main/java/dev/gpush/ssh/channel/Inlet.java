@@ -1,12 +1,13 @@
-package dev.gpush.ssh.flow;
+package dev.gpush.ssh.channel;
 
+import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
+import dev.gpush.link.StreamClosedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.channel.AbstractChannel;
 
@@ -18,15 +19,15 @@ import org.apache.sshd.common.channel.AbstractChannel;
  * <p>One thread at a time moves bytes ({@code moving}); other threads leave theirs in the queue.
  * Nothing blocks.
  */
-public final class Inlet {
+final class Inlet {
+  private static final int MAIN = 0;
+
   private final AbstractChannel channel;
   private final ReentrantLock lock = new ReentrantLock();
-  private final AtomicLong received = new AtomicLong();
 
   // guarded by lock: all that follows
   private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
-  private Optional<NodeInput> stream = Optional.empty();
-  private Optional<Step> redirection = Optional.empty();
+  private Optional<LinkStream> stream = Optional.empty();
   private boolean moving;
   private boolean ended;
   private boolean endSent;
@@ -34,94 +35,23 @@ public final class Inlet {
   private boolean closeSent;
   private boolean dropping;
 
-  public Inlet(AbstractChannel channel) {
+  Inlet(AbstractChannel channel) {
     this.channel = channel;
   }
 
   /** From now on bytes can be sent. */
-  public void attach(LinkStream opened) {
-    attach(NodeInput.of(opened));
-  }
-
-  /** As {@link #attach(LinkStream)}. */
-  public void attach(NodeInput opened) {
+  void attach(LinkStream opened) {
     change(() -> stream = Optional.of(opened));
   }
 
-  /**
-   * What comes from now on, and what waits, goes elsewhere.
-   *
-   * @param before called when the last byte has gone where they went until now
-   */
-  public void redirect(NodeInput next, Runnable before) {
-    change(
-        () ->
-            redirection =
-                Optional.of(
-                    () -> {
-                      lock.lock();
-                      try {
-                        stream = Optional.of(next);
-                      } finally {
-                        lock.unlock();
-                      }
-                      before.run();
-                      return true;
-                    }));
-  }
-
-  /** Copies what cannot go at once: SSHD reuses its buffer, and the link may send bytes twice. */
-  public void data(byte[] source, int offset, int length) {
-    received.addAndGet(length);
-    ByteBuffer bytes = ByteBuffer.wrap(source, offset, length);
-    beginAtOnce().ifPresent(to -> send(to, bytes));
-    if (bytes.hasRemaining()) {
-      ByteBuffer copy =
-          ByteBuffer.wrap(Arrays.copyOfRange(source, bytes.position(), bytes.limit()));
-      change(() -> waiting.add(copy));
-    } else {
-      move();
-    }
-  }
-
-  /** Where bytes can go before they are copied; then this thread is the one that moves bytes. */
-  private Optional<NodeInput> beginAtOnce() {
-    lock.lock();
-    try {
-      boolean mayBegin = !moving && waiting.isEmpty() && !dropping;
-      Optional<NodeInput> to = mayBegin ? stream.filter(NodeInput::hasCopied) : Optional.empty();
-      moving |= to.isPresent();
-      return to;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void send(NodeInput to, ByteBuffer bytes) {
-    int before = bytes.position();
-    boolean isClosed = false;
-    try {
-      to.trySend(bytes);
-    } catch (IOException over) {
-      isClosed = true;
-    }
-    grant(bytes.position() - before);
-    lock.lock();
-    try {
-      dropping |= isClosed;
-      moving = false;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Bytes from the client so far. */
-  public long received() {
-    return received.get();
+  /** Copies them: SSHD reuses its buffer, and the link may have to send bytes a second time. */
+  void data(byte[] source, int offset, int length) {
+    ByteBuffer copy = ByteBuffer.wrap(Arrays.copyOfRange(source, offset, offset + length));
+    change(() -> waiting.add(copy));
   }
 
   /** The client sends nothing more. */
-  public void end() {
+  void end() {
     change(() -> ended = true);
   }
 
@@ -129,12 +59,12 @@ public final class Inlet {
    * The client is gone. As with sshd, bytes that it sent before still reach the node, however long
    * that takes.
    */
-  public void close() {
+  void close() {
     change(() -> closed = true);
   }
 
   /** The client is gone, and waiting bytes are dropped: a terminal is hung up at once. */
-  public void abort() {
+  void abort() {
     change(
         () -> {
           closed = true;
@@ -187,12 +117,7 @@ public final class Inlet {
     boolean run();
   }
 
-  private Optional<Step> next(NodeInput to) {
-    if (redirection.isPresent()) {
-      Optional<Step> step = redirection;
-      redirection = Optional.empty();
-      return step;
-    }
+  private Optional<Step> next(LinkStream to) {
     if (!waiting.isEmpty() && dropping) {
       long dropped = waiting.stream().mapToLong(ByteBuffer::remaining).sum();
       waiting.clear();
@@ -200,7 +125,7 @@ public final class Inlet {
     }
     if (!waiting.isEmpty()) {
       ByteBuffer piece = waiting.element();
-      return Optional.of(() -> sendNext(to, piece));
+      return Optional.of(() -> send(to, piece));
     }
     if (ended && !endSent) {
       endSent = true;
@@ -213,12 +138,12 @@ public final class Inlet {
     return Optional.empty();
   }
 
-  private boolean sendNext(NodeInput to, ByteBuffer piece) {
+  private boolean send(LinkStream to, ByteBuffer piece) {
     int taken;
     boolean isClosed = false;
     try {
-      taken = to.trySend(piece);
-    } catch (IOException over) {
+      taken = to.trySend(MAIN, piece);
+    } catch (StreamClosedException over) {
       taken = 0;
       isClosed = true;
     }
@@ -249,13 +174,13 @@ public final class Inlet {
     return true;
   }
 
-  private static boolean end(NodeInput to) {
-    to.end();
+  private static boolean end(LinkStream to) {
+    to.end(MAIN);
     return true;
   }
 
-  private static boolean close(NodeInput to) {
-    to.close();
+  private static boolean close(LinkStream to) {
+    to.close(Json.object());
     return true;
   }
 }
