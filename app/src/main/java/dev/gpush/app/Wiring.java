@@ -176,6 +176,7 @@ final class Wiring implements AutoCloseable {
             process,
             incidents,
             Limits.STANDARD,
+            clock,
             tasks);
     return new Wiring(holder, machines, sessions, transports, records, ssh, server, process);
   }

@@ -1,5 +1,6 @@
 package dev.gpush.ssh.socket;
 
+import dev.gpush.core.task.AcceptLoop;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -39,9 +40,6 @@ final class Entrance {
   /** The most that are accepted in a row, before waiting connections are checked. */
   private static final int PER_TURN = 64;
 
-  /** No descriptor is free: trying again at once would only use processor time. */
-  private static final Duration REST = Duration.ofMillis(100);
-
   /** Until the port is free again. */
   private static final Duration CLOSING = Duration.ofSeconds(5);
 
@@ -58,6 +56,7 @@ final class Entrance {
   private final Map<SocketSession, Arrival> served = new HashMap<>();
   private final Set<Arrival> waiting = new HashSet<>();
   private final Penalties penalties = new Penalties();
+  private final AcceptLoop failures;
 
   /** Makes the session of a connection whose turn has come. */
   @FunctionalInterface
@@ -91,6 +90,11 @@ final class Entrance {
     this.sessions = sessions;
     this.clock = clock;
     this.queue = new LoginQueue<>(limits);
+    this.failures =
+        new AcceptLoop(
+            clock,
+            failed ->
+                LOG.log(System.Logger.Level.WARNING, "accepting an ssh connection failed", failed));
   }
 
   /** Listens; connections wait in the kernel until {@link #run}. */
@@ -271,7 +275,7 @@ final class Entrance {
         connection = count < PER_TURN ? server.accept() : null;
       }
     } catch (IOException failed) {
-      rest("accepting an ssh connection failed", failed);
+      rest(failed);
     }
   }
 
@@ -314,7 +318,7 @@ final class Entrance {
     } catch (IOException failed) {
       queue.leaves(arrival);
       close(arrival.connection);
-      rest("serving an ssh connection failed", failed);
+      rest(failed);
     }
   }
 
@@ -344,10 +348,9 @@ final class Entrance {
     }
   }
 
-  private static void rest(String what, IOException failed) {
-    LOG.log(System.Logger.Level.WARNING, what, failed);
+  private void rest(IOException failed) {
     try {
-      Thread.sleep(REST);
+      failures.pauseAfter(failed);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
