@@ -124,7 +124,11 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
 
   @Override
   protected void preClose() {
-    inlet.close();
+    if (outlet.hasUnread()) {
+      inlet.abort();
+    } else {
+      inlet.close();
+    }
     super.preClose();
   }
 
@@ -247,6 +251,10 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
     @Override
     public void data(int channel, ByteBuffer bytes) {
       outlet.data(channel, bytes, stream::consumed);
+      if (isClosing()) {
+        outlet.drop();
+        inlet.abort();
+      }
     }
 
     @Override

@@ -120,7 +120,11 @@ public final class ReturnChannel extends AbstractClientChannel implements Audite
   @Override
   protected void preClose() {
     inlet.attach(stream);
-    inlet.close();
+    if (outlet.hasUnread()) {
+      inlet.abort();
+    } else {
+      inlet.close();
+    }
     super.preClose();
   }
 
@@ -128,6 +132,10 @@ public final class ReturnChannel extends AbstractClientChannel implements Audite
     @Override
     public void data(int channel, ByteBuffer bytes) {
       outlet.data(channel, bytes, stream::consumed);
+      if (isClosing()) {
+        outlet.drop();
+        inlet.abort();
+      }
     }
 
     @Override

@@ -137,6 +137,11 @@ public final class Outlet {
     return dropping;
   }
 
+  /** Whether bytes wait, or had no reader. */
+  public synchronized boolean hasUnread() {
+    return broken || waiting.stream().anyMatch(Item.Bytes.class::isInstance);
+  }
+
   /** Bytes to the client so far. */
   public long sent() {
     return sent.get();
