@@ -48,6 +48,9 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   /** Read at once; as large as the largest packet. */
   private static final int READ_BYTES = 64 << 10;
 
+  /** More packets that wait for a peer that does not read stop us from reading from it. */
+  private static final int MOST_WAITING = 256;
+
   /** Packets written with one call. */
   private static final int GATHERED = 16;
 
@@ -78,6 +81,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   private volatile @Nullable Thread reader;
 
   private volatile boolean isReading = true;
+  private volatile boolean isBehind;
   private volatile Optional<IOException> broken = Optional.empty();
 
   SocketSession(
@@ -150,10 +154,10 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
       ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
       boolean goesOn = true;
       while (goesOn && !Thread.currentThread().isInterrupted()) {
-        key.interestOps(isReading ? SelectionKey.OP_READ : 0);
+        key.interestOps(isReading && !isBehind ? SelectionKey.OP_READ : 0);
         readable.select();
-        boolean isReady = readable.selectedKeys().remove(key);
-        goesOn = broken.isEmpty() && (!isReading || !isReady || take(bytes));
+        boolean isReady = readable.selectedKeys().remove(key) && isReading && !isBehind;
+        goesOn = broken.isEmpty() && (!isReady || take(bytes));
         serveChannels(bytes);
       }
       broken.ifPresent(this::fails);
@@ -289,6 +293,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
       }
       if (write.bytes.hasRemaining()) {
         waiting.add(write);
+        isBehind = waiting.size() > MOST_WAITING;
         writerIsNeeded();
         return write;
       }
@@ -370,6 +375,10 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
           waiting.stream().limit(GATHERED).map(write -> write.bytes).toArray(ByteBuffer[]::new));
       while (!waiting.isEmpty() && !waiting.element().bytes.hasRemaining()) {
         written.add(waiting.remove());
+      }
+      if (isBehind && waiting.size() <= MOST_WAITING / 2) {
+        isBehind = false;
+        readable.wakeup();
       }
       if (waiting.isEmpty() && endsAfterLast) {
         channel.shutdownOutput();
