@@ -396,12 +396,41 @@ final class PartsTest {
   }
 
   @Test
+  void portsAreMergedByNumberAndProtocol(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("pod.yaml");
+    Files.writeString(
+        file,
+        "spec: {containers: [{ports: [{containerPort: 53, protocol: UDP, name: dns},"
+            + " {containerPort: 8080, hostPort: 80}]}]}");
+    Json job =
+        Json.parse(
+            """
+            {"spec": {"template": {"spec": {"containers": [{"name": "gpush",
+              "ports": [{"containerPort": 53}, {"containerPort": 8080, "name": "web"}]}]}}}}
+            """);
+
+    Json merged = PodPatch.laid((Json.Obj) job, PodPatch.read("k8s", file.toString()));
+
+    assertEquals(
+        Json.parse(
+            """
+            {"spec": {"template": {"spec": {"containers": [{"name": "gpush",
+              "ports": [{"containerPort": 53},
+                {"containerPort": 8080, "name": "web", "hostPort": 80},
+                {"containerPort": 53, "protocol": "UDP", "name": "dns"}]}]}}}}
+            """),
+        Json.parse(merged.write()));
+  }
+
+  @Test
   void aPatchThatIsNoneIsRefusedWithItsLine(@TempDir Path folder) throws Exception {
     Path file = folder.resolve("pod.yaml");
     Files.writeString(file, "spec:\n  a: 1\n  a: 2\n");
     assertTrue(refusal(file).contains("line 3"), () -> refusal(file));
     Files.writeString(file, "containers: []\n");
     assertTrue(refusal(file).contains("not with containers"), () -> refusal(file));
+    Files.writeString(file, "spec: {volumes: [{name: w, $patch: delete}]}\n");
+    assertTrue(refusal(file).contains("it has no $patch"), () -> refusal(file));
     Files.delete(file);
     assertTrue(refusal(file).contains("cannot be read"), () -> refusal(file));
   }
