@@ -93,7 +93,7 @@ public final class Main {
 
   private static void serve(Home home, RunFolder folder, GatewayLock lock)
       throws IOException, InterruptedException {
-    Log log = Log.of(Main.class);
+    Log log = Log.of("main");
     BuildId build = BuildId.current();
     var process = new GatewayProcess(home, build, folder.socket(), log);
     var closed = new CountDownLatch(1);

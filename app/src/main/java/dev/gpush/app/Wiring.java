@@ -159,6 +159,7 @@ final class Wiring implements AutoCloseable {
             process,
             incidents,
             Limits.STANDARD,
+            clock,
             tasks);
     return new Wiring(holder, machines, sessions, transports, ssh, server, process);
   }

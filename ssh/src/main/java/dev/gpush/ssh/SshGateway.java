@@ -2,6 +2,7 @@ package dev.gpush.ssh;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -23,6 +24,7 @@ import dev.gpush.ssh.route.Routes;
 import dev.gpush.ssh.socket.Logins;
 import dev.gpush.ssh.socket.SocketServices;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.KeyPair;
 import java.security.MessageDigest;
 import java.security.PublicKey;
@@ -100,7 +102,7 @@ public final class SshGateway implements AutoCloseable {
    * Creates keys if there are none, and listens. The ssh config is unchanged until {@link
    * #publish}.
    *
-   * @throws GpushException when the home cannot be used or no port is free
+   * @throws GpushException when the home cannot be used, or nothing can be listened on
    */
   public static SshGateway start(
       SshServerSettings settings, Routes routes, Tasks tasks, Clock clock) {
@@ -114,15 +116,17 @@ public final class SshGateway implements AutoCloseable {
     Tasks own = tasks.group("ssh");
     var logins = new Logins(clock);
     var connections = new Connections(own, routes);
+    Optional<IOException> taken = Optional.empty();
     for (SshAddress address : addresses(settings, ports)) {
-      var services = new SocketServices(own, logins, settings.socket());
+      var services = new SocketServices(own, clock, logins, settings.socket());
       SshServer server = server(identity, host, user.getPublic());
       server.setChannelFactories(ChannelKinds.of(connections));
       server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
       server.addSessionListener(logins);
       server.addSessionListener(new ConnectionLog(clock));
       server.setIoServiceFactoryFactory(services);
-      if (listens(server, address)) {
+      taken = listen(server, address);
+      if (taken.isEmpty()) {
         if (address instanceof SshAddress.Port(var number)) {
           ports.remember(number);
           listener.write(number);
@@ -136,7 +140,10 @@ public final class SshGateway implements AutoCloseable {
     }
     throw new GpushException(
         new GatewayFailure.HomeUnusable(
-            settings.home().toString(), "no port is free for ssh on " + HOST));
+            settings.home().toString(),
+            "gpush cannot listen for ssh on "
+                + settings.socket().map(Path::toString).orElse("any port of " + HOST)
+                + taken.map(failed -> ": " + FileReason.of(failed)).orElse("")));
   }
 
   private static List<SshAddress> addresses(SshServerSettings settings, PortMemory ports) {
@@ -175,16 +182,16 @@ public final class SshGateway implements AutoCloseable {
     return bytes.getCompactData();
   }
 
-  /** False when the port is in use. */
-  private static boolean listens(SshServer server, SshAddress address) {
+  /** Why it cannot, if so: the port is in use, say. */
+  private static Optional<IOException> listen(SshServer server, SshAddress address) {
     // SSHD knows ports only, and asks the address of port 0.
     server.setPort(address instanceof SshAddress.Port(var number) ? number : 1);
     try {
       server.start();
-      return true;
-    } catch (IOException taken) {
+      return Optional.empty();
+    } catch (IOException failed) {
       server.close(true);
-      return false;
+      return Optional.of(failed);
     }
   }
 

@@ -11,6 +11,9 @@ import java.net.Socket;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -83,6 +86,47 @@ final class EndsTest {
 
     assertEquals(0, result.status(), result.errors());
     assertEquals(2 * BULK + "late\n".length(), result.bytes().length);
+  }
+
+  /** As under sshd, where the program gets SIGPIPE. */
+  @Test
+  void aClientThatDiesWhileBothDirectionsAreFullLeavesNoProgram() throws Exception {
+    Process ssh = rig.ssh("devbox", "echo $$; exec cat").start();
+    var pid = new StringBuilder();
+    for (int next = ssh.getInputStream().read(); next != '\n'; next = ssh.getInputStream().read()) {
+      pid.append((char) next);
+    }
+    ProcessHandle cat = ProcessHandle.of(Long.parseLong(pid.toString())).orElseThrow();
+    var sent = new AtomicLong();
+    Thread feeding = Thread.ofVirtual().start(() -> feedAll(ssh, sent));
+    awaitFull(sent);
+
+    ssh.destroyForcibly().waitFor();
+
+    cat.onExit().get(1, TimeUnit.MINUTES);
+    feeding.join();
+  }
+
+  private static void feedAll(Process process, AtomicLong sent) {
+    try (OutputStream stdin = process.getOutputStream()) {
+      while (true) {
+        stdin.write(new byte[1 << 16]);
+        sent.addAndGet(1 << 16);
+      }
+    } catch (IOException killed) {
+      // As the test wants it.
+    }
+  }
+
+  /** Where the last bytes are does not matter: the test holds in every state. */
+  private static void awaitFull(AtomicLong sent) {
+    long before = -1;
+    for (int same = 0; same < 300; ) {
+      LockSupport.parkNanos(1_000_000);
+      long now = sent.get();
+      same = now == before && now > 0 ? same + 1 : 0;
+      before = now;
+    }
   }
 
   @Test

@@ -2,8 +2,11 @@ package dev.gpush.ssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
@@ -76,6 +79,19 @@ class SocketOnlyTest {
           "rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket())));
     }
     assertFalse(Files.exists(socket()));
+  }
+
+  @Test
+  void saysWhyItCannotListen() throws Exception {
+    Files.createDirectories(socket().resolve("not a socket"));
+
+    var refused = assertThrows(GpushException.class, () -> start("false"));
+
+    assertEquals(
+        new GatewayFailure.HomeUnusable(
+            home().toString(),
+            "gpush cannot listen for ssh on " + socket() + ": the folder is not empty"),
+        refused.failure());
   }
 
   @Test

@@ -12,8 +12,8 @@ public final class Log {
   }
 
   /** The log of one part of the gateway. */
-  public static Log of(Class<?> part) {
-    return new Log(System.getLogger(part.getName()));
+  public static Log of(String part) {
+    return new Log(System.getLogger("gpush." + part));
   }
 
   public void info(String event, Object... keysAndValues) {

@@ -38,6 +38,12 @@ public final class LogFile extends Handler implements AutoCloseable {
   private final Path path;
   private final SimpleFormatter messages = new SimpleFormatter();
 
+  /**
+   * Above the loggers of all modules. Kept, because a logger that nobody keeps is collected with
+   * its level.
+   */
+  private final Logger gpush = Logger.getLogger("gpush");
+
   // guarded by this
   private OutputStream out;
   private long size;
@@ -59,7 +65,7 @@ public final class LogFile extends Handler implements AutoCloseable {
     Logger root = Logger.getLogger("");
     root.setLevel(Level.WARNING);
     root.addHandler(file);
-    Logger.getLogger("dev.gpush").setLevel(debug ? Level.FINE : Level.INFO);
+    file.gpush.setLevel(debug ? Level.FINE : Level.INFO);
   }
 
   @Override

@@ -2,11 +2,12 @@ package dev.gpush.control.server;
 
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Refusal;
+import dev.gpush.core.task.AcceptLoop;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -51,6 +52,7 @@ public final class ControlServer implements AutoCloseable {
   private final Handover handover;
   private final Incidents incidents;
   private final Limits limits;
+  private final Clock clock;
   private final Tasks tasks;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean handingOver;
@@ -69,6 +71,7 @@ public final class ControlServer implements AutoCloseable {
       Handover handover,
       Incidents incidents,
       Limits limits,
+      Clock clock,
       Tasks tasks)
       throws IOException {
     this.socket = socket;
@@ -77,6 +80,7 @@ public final class ControlServer implements AutoCloseable {
     this.handover = handover;
     this.incidents = incidents;
     this.limits = limits;
+    this.clock = clock;
     this.tasks = tasks.group("control");
     this.listening = bind();
   }
@@ -210,15 +214,11 @@ public final class ControlServer implements AutoCloseable {
     }
   }
 
-  private void accept(ServerSocketChannel from) {
+  /** Until the server ends or the socket is bound again. */
+  private void accept(ServerSocketChannel from) throws InterruptedException {
     try {
-      while (true) {
-        admit(from.accept());
-      }
-    } catch (ClosedChannelException closed) {
-      // The server ends, or the socket was bound again.
-    } catch (IOException broken) {
-      incidents.bug("accepting control connections", broken);
+      new AcceptLoop(clock, failed -> incidents.bug("accepting control connections", failed))
+          .run(from::isOpen, () -> admit(from.accept()));
     } finally {
       count(-1);
     }

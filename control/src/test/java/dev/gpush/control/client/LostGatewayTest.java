@@ -94,6 +94,13 @@ class LostGatewayTest {
   }
 
   @Test
+  void keepsItsOwnFailureApartFromTheStatusOfTheRunInLogs() {
+    dieAfterRequest();
+
+    assertEquals(255, client().capture(List.of("logs", "-f")).status());
+  }
+
+  @Test
   void aProgramThatOutlivesItsGatewaySaysHowItEnded() {
     ControlFrame spawn = new Spawn(List.of("python3", "copy.pyz"), Map.of()).frame();
     byte[] payload = spawn.payload();

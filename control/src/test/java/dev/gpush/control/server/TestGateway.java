@@ -9,6 +9,7 @@ import dev.gpush.control.wire.ControlFrameReader;
 import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -45,6 +46,7 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
             this,
             this,
             limits,
+            Clock.system(),
             tasks);
     server.start();
   }

@@ -1,5 +1,6 @@
 package dev.gpush.core.time;
 
+import java.time.Duration;
 import java.time.Instant;
 
 /** The time of day for people and the monotonic time for everything else. Tests use their own. */
@@ -9,6 +10,10 @@ public interface Clock {
 
   /** Monotonic nanoseconds; only differences mean something. */
   long nanos();
+
+  default void sleep(Duration time) throws InterruptedException {
+    Thread.sleep(time);
+  }
 
   static Clock system() {
     return new SystemClock();

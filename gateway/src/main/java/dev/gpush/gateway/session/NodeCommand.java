@@ -27,9 +27,12 @@ final class NodeCommand {
   /** A block of a copy, so that the node sends one while the one before is written. */
   private static final int COPY_WINDOW = 4 << 20;
 
-  private static final Map<String, Integer> SIGNALS =
-      Map.of(
-          "HUP", 1, "INT", 2, "QUIT", 3, "ABRT", 6, "KILL", 9, "SEGV", 11, "PIPE", 13, "TERM", 15);
+  /** Those of Linux, by their numbers from 1 on. */
+  private static final List<String> SIGNALS =
+      List.of(
+          "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+          "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+          "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS");
 
   private final Link link;
   private final Tasks tasks;
@@ -153,9 +156,14 @@ final class NodeCommand {
     }
     Optional<String> signal = reason.text("signal");
     if (signal.isPresent()) {
-      return 128 + SIGNALS.getOrDefault(signal.get(), 0);
+      return signalStatus(signal.get());
     }
     throw stream.failure(reason);
+  }
+
+  /** As a shell gives it; 128 for a signal that has no name there. */
+  static int signalStatus(String name) {
+    return 128 + SIGNALS.indexOf(name) + 1;
   }
 
   private static void await(Task<Boolean, IOException> pump) throws InterruptedException {

@@ -35,6 +35,13 @@ final class SmallPartsTest {
         nearest, Nearest.one(word, List.of("train", "devbox2", "devbox")).orElse("-"), word);
   }
 
+  @ParameterizedTest
+  @CsvSource({"HUP, 129", "INT, 130", "ILL, 132", "BUS, 135", "FPE, 136", "KILL, 137", "USR1, 138"})
+  @CsvSource({"SEGV, 139", "USR2, 140", "PIPE, 141", "TERM, 143", "XCPU, 152", "SYS, 159"})
+  void theStatusOfASignalIsThatOfShells(String signal, int status) {
+    assertEquals(status, NodeCommand.signalStatus(signal));
+  }
+
   @Test
   void nothingIsNearToNothing() {
     assertEquals(Optional.empty(), Nearest.one("devbox", List.of()));

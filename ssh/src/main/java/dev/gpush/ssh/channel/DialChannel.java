@@ -85,7 +85,11 @@ final class DialChannel extends AbstractServerChannel {
 
   @Override
   protected void preClose() {
-    inlet.close();
+    if (outlet.hasUnread()) {
+      inlet.abort();
+    } else {
+      inlet.close();
+    }
     super.preClose();
   }
 
@@ -154,6 +158,10 @@ final class DialChannel extends AbstractServerChannel {
     @Override
     public void data(int channel, ByteBuffer bytes) {
       outlet.data(channel, bytes, stream::consumed);
+      if (isClosing()) {
+        outlet.drop();
+        inlet.abort();
+      }
     }
 
     @Override

@@ -98,6 +98,11 @@ final class Outlet {
     return dropping;
   }
 
+  /** Whether bytes wait, or had no reader. */
+  synchronized boolean hasUnread() {
+    return broken || waiting.stream().anyMatch(Item.Bytes.class::isInstance);
+  }
+
   /** A message of gpush for the user. */
   void errorText(String text) {
     ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));

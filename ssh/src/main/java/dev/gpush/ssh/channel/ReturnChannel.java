@@ -102,7 +102,11 @@ public final class ReturnChannel extends AbstractClientChannel {
   @Override
   protected void preClose() {
     inlet.attach(stream);
-    inlet.close();
+    if (outlet.hasUnread()) {
+      inlet.abort();
+    } else {
+      inlet.close();
+    }
     super.preClose();
   }
 
@@ -110,6 +114,10 @@ public final class ReturnChannel extends AbstractClientChannel {
     @Override
     public void data(int channel, ByteBuffer bytes) {
       outlet.data(channel, bytes, stream::consumed);
+      if (isClosing()) {
+        outlet.drop();
+        inlet.abort();
+      }
     }
 
     @Override

@@ -227,10 +227,13 @@ public final class SessionChannel extends AbstractServerChannel {
     outlet.write();
   }
 
-  /** CLOSE from the client, the end of the connection, or our own close after the program's end. */
+  /**
+   * CLOSE from the client, the end of the connection, or our own close after the program's end. A
+   * program with output that nobody reads may never read its input.
+   */
   @Override
   protected void preClose() {
-    if (request.hasTerminal()) {
+    if (request.hasTerminal() || outlet.hasUnread()) {
       inlet.abort();
     } else {
       inlet.close();
@@ -310,6 +313,9 @@ public final class SessionChannel extends AbstractServerChannel {
     @Override
     public void data(int channel, ByteBuffer bytes) {
       outlet.data(channel, bytes, from::consumed);
+      if (isClosing()) {
+        readerIsGone();
+      }
     }
 
     /**

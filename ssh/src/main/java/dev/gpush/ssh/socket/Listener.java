@@ -1,15 +1,15 @@
 package dev.gpush.ssh.socket;
 
+import dev.gpush.core.task.AcceptLoop;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 
 /**
  * A listening socket, and the thread that accepts its connections while {@link Logins} has room.
@@ -20,11 +20,9 @@ final class Listener {
   /** Connections that the kernel queues: a tool may open hundreds at once. */
   private static final int BACKLOG = 1_024;
 
-  /** No descriptor is free: trying again at once would only use processor time. */
-  private static final Duration REST = Duration.ofMillis(100);
-
   private final ServerSocketChannel server;
   private final SocketAddress address;
+  private final Clock clock;
   private final Logins logins;
   private final Sessions sessions;
 
@@ -34,16 +32,18 @@ final class Listener {
     void start(SocketChannel connection) throws IOException;
   }
 
-  private Listener(ServerSocketChannel server, Logins logins, Sessions sessions)
+  private Listener(ServerSocketChannel server, Clock clock, Logins logins, Sessions sessions)
       throws IOException {
     this.server = server;
     this.address = server.getLocalAddress();
+    this.clock = clock;
     this.logins = logins;
     this.sessions = sessions;
   }
 
   /** Listens; connections wait in the kernel until {@link #run}. */
-  static Listener open(SocketAddress at, Logins logins, Sessions sessions) throws IOException {
+  static Listener open(SocketAddress at, Clock clock, Logins logins, Sessions sessions)
+      throws IOException {
     ServerSocketChannel server = open(at);
     try {
       server.bind(at, BACKLOG);
@@ -52,7 +52,7 @@ final class Listener {
         Files.setPosixFilePermissions(
             socket.getPath(), PosixFilePermissions.fromString("rw-------"));
       }
-      return new Listener(server, logins, sessions);
+      return new Listener(server, clock, logins, sessions);
     } catch (IOException failed) {
       server.close();
       throw failed;
@@ -74,30 +74,26 @@ final class Listener {
 
   /** Accepts until it is closed. */
   void run() {
+    var loop =
+        new AcceptLoop(
+            clock,
+            failed ->
+                LOG.log(System.Logger.Level.WARNING, "accepting an ssh connection failed", failed));
     try {
-      while (server.isOpen()) {
-        logins.awaitRoom();
-        accept();
-      }
+      loop.run(server::isOpen, this::accept);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void accept() throws InterruptedException {
+  private void accept() throws IOException, InterruptedException {
+    logins.awaitRoom();
+    SocketChannel connection = server.accept();
     try {
-      SocketChannel connection = server.accept();
-      try {
-        sessions.start(connection);
-      } catch (IOException failed) {
-        connection.close();
-        throw failed;
-      }
-    } catch (ClosedChannelException closed) {
-      // By another thread.
+      sessions.start(connection);
     } catch (IOException failed) {
-      LOG.log(System.Logger.Level.WARNING, "accepting an ssh connection failed", failed);
-      Thread.sleep(REST);
+      connection.close();
+      throw failed;
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.gpush.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   private final IoHandler handler;
   private final Tasks tasks;
+  private final Clock clock;
   private final Logins logins;
   private final Optional<Path> socket;
   private final Map<SocketAddress, Listener> listening = new ConcurrentHashMap<>();
@@ -34,9 +36,11 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   /**
    * @param socket to listen on, whatever address the server names
    */
-  SocketAcceptor(IoHandler handler, Tasks tasks, Logins logins, Optional<Path> socket) {
+  SocketAcceptor(
+      IoHandler handler, Tasks tasks, Clock clock, Logins logins, Optional<Path> socket) {
     this.handler = handler;
     this.tasks = tasks;
+    this.clock = clock;
     this.logins = logins;
     this.socket = socket;
   }
@@ -45,7 +49,7 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   public void bind(SocketAddress named) throws IOException {
     SocketAddress address =
         socket.isPresent() ? UnixDomainSocketAddress.of(socket.orElseThrow()) : named;
-    Listener accepting = Listener.open(address, logins, this::start);
+    Listener accepting = Listener.open(address, clock, logins, this::start);
     listening.put(accepting.address(), accepting);
     tasks.startOnThread("accept", accepting::run);
   }

@@ -1,6 +1,7 @@
 package dev.gpush.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,6 +25,7 @@ public final class SocketServices implements IoServiceFactoryFactory {
   public static final int NO_PORT = 65_535;
 
   private final Tasks tasks;
+  private final Clock clock;
   private final Logins logins;
   private final Optional<Path> socket;
   private final List<SocketAcceptor> made = new CopyOnWriteArrayList<>();
@@ -32,8 +34,9 @@ public final class SocketServices implements IoServiceFactoryFactory {
    * @param tasks the threads of all connections; closed by its owner
    * @param socket to listen on, whatever port the server names
    */
-  public SocketServices(Tasks tasks, Logins logins, Optional<Path> socket) {
+  public SocketServices(Tasks tasks, Clock clock, Logins logins, Optional<Path> socket) {
     this.tasks = tasks;
+    this.clock = clock;
     this.logins = logins;
     this.socket = socket;
   }
@@ -65,7 +68,7 @@ public final class SocketServices implements IoServiceFactoryFactory {
 
     @Override
     public IoAcceptor createAcceptor(IoHandler handler) {
-      var acceptor = new SocketAcceptor(handler, tasks, logins, socket);
+      var acceptor = new SocketAcceptor(handler, tasks, clock, logins, socket);
       made.add(acceptor);
       return acceptor;
     }

@@ -45,6 +45,9 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   /** Read at once; as large as the largest packet. */
   private static final int READ_BYTES = 64 << 10;
 
+  /** More packets that wait for a peer that does not read stop us from reading from it. */
+  private static final int MOST_WAITING = 256;
+
   /** Packets written with one call. */
   private static final int GATHERED = 16;
 
@@ -68,6 +71,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private Optional<Selector> writable = Optional.empty();
 
   private volatile boolean isReading = true;
+  private volatile boolean isBehind;
   private volatile Optional<IOException> broken = Optional.empty();
 
   SocketSession(
@@ -119,10 +123,10 @@ final class SocketSession extends AbstractCloseable implements IoSession {
       ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
       boolean goesOn = true;
       while (goesOn && !Thread.currentThread().isInterrupted()) {
-        key.interestOps(isReading ? SelectionKey.OP_READ : 0);
+        key.interestOps(isReading && !isBehind ? SelectionKey.OP_READ : 0);
         readable.select();
         readable.selectedKeys().clear();
-        goesOn = broken.isEmpty() && (!isReading || take(bytes));
+        goesOn = broken.isEmpty() && (!isReading || isBehind || take(bytes));
       }
       broken.ifPresent(this::fails);
     } catch (CancelledKeyException closed) {
@@ -182,6 +186,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
       }
       if (write.bytes.hasRemaining()) {
         waiting.add(write);
+        isBehind = waiting.size() > MOST_WAITING;
         writerIsNeeded();
         return write;
       }
@@ -263,6 +268,10 @@ final class SocketSession extends AbstractCloseable implements IoSession {
           waiting.stream().limit(GATHERED).map(write -> write.bytes).toArray(ByteBuffer[]::new));
       while (!waiting.isEmpty() && !waiting.element().bytes.hasRemaining()) {
         written.add(waiting.remove());
+      }
+      if (isBehind && waiting.size() <= MOST_WAITING / 2) {
+        isBehind = false;
+        readable.wakeup();
       }
       if (waiting.isEmpty() && endsAfterLast) {
         channel.shutdownOutput();

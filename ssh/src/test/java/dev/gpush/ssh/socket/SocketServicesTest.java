@@ -3,6 +3,7 @@ package dev.gpush.ssh.socket;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.task.Tasks;
@@ -83,8 +84,9 @@ final class SocketServicesTest {
 
   @BeforeEach
   void connects() throws Exception {
+    Clock clock = Clock.system();
     acceptor =
-        new SocketServices(tasks, new Logins(Clock.system()), Optional.empty())
+        new SocketServices(tasks, clock, new Logins(clock), Optional.empty())
             .create(null)
             .createAcceptor(heard);
     acceptor.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -181,6 +183,19 @@ final class SocketServicesTest {
     assertEquals(session, heard.closed.take());
     // A reset may be told of by whoever sees it first.
     heard.failures.clear();
+  }
+
+  /** A client that asks all the time and never reads the answers, which would fill the memory. */
+  @Test
+  void nothingIsReadFromAClientThatDoesNotRead() throws Exception {
+    for (int i = 0; i < 3 * PACKETS; i++) {
+      session.writeBuffer(new ByteArrayBuffer(new byte[PACKET]));
+    }
+    client.getOutputStream().write('a');
+
+    assertNull(heard.messages.poll(300, TimeUnit.MILLISECONDS));
+    client.getInputStream().readNBytes(3 * PACKETS * PACKET);
+    assertArrayEquals(new byte[] {'a'}, heard.messages.take());
   }
 
   @Test

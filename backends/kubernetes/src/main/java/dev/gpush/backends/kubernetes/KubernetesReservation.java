@@ -15,7 +15,7 @@ import dev.gpush.backends.kubernetes.pods.AgentArrivals;
 import dev.gpush.backends.kubernetes.pods.GrantedPods;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.PodFailure;
-import dev.gpush.backends.kubernetes.pods.PodRefusals;
+import dev.gpush.backends.kubernetes.pods.PodRefusal;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.kubernetes.pods.StartupEvents;
 import dev.gpush.backends.remote.AgentAnswer;
@@ -55,11 +55,6 @@ final class KubernetesReservation {
 
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
 
-  /**
-   * A failure reported by the kubelet or by admission may be temporary; this many in a row are not.
-   */
-  private static final int BAD_LOOKS = 3;
-
   /** Between two requests to a scheduler to try again. */
   private static final Duration REMINDER = Duration.ofSeconds(10);
 
@@ -72,7 +67,9 @@ final class KubernetesReservation {
   private final Waiter waiter;
   private final Assembly assembly;
   private final StartupEvents troubles;
-  private int badLooks;
+  private final LastingFailure refusing;
+  private final LastingFailure unplaceable;
+  private final LastingFailure broken;
   private long reminded;
 
   KubernetesReservation(
@@ -92,6 +89,9 @@ final class KubernetesReservation {
     this.waiter = waiter;
     this.reminded = place.time().nanos();
     this.troubles = new StartupEvents(place);
+    this.refusing = new LastingFailure(place.time());
+    this.unplaceable = new LastingFailure(place.time());
+    this.broken = new LastingFailure(place.time());
     this.assembly = new Assembly(place, random, request.gang());
   }
 
@@ -313,13 +313,15 @@ final class KubernetesReservation {
   private String words(
       GangSystem system, QueueReturn returning, Json job, Pods pods, PodShaping.Result.Fits fits)
       throws InterruptedException, Unanswered {
-    Optional<String> refused = PodRefusals.of(place, job);
-    if (refused.isPresent() && pods.living().size() < request.nodes()) {
-      if (++badLooks >= BAD_LOOKS && PodRefusals.isHopeless(refused.get(), request.nodes())) {
-        throw never(
-            "the cluster refuses its pods: " + refused.get(),
-            List.of(place.kubectl("describe resourcequota,limitrange")));
-      }
+    Optional<PodRefusal> refusal = PodRefusal.of(place, job);
+    boolean isRefused =
+        pods.living().size() < request.nodes()
+            && refusal.filter(it -> it.isHopeless(request.nodes())).isPresent();
+    Optional<String> refused = refusal.map(PodRefusal::words);
+    if (refusing.look(isRefused)) {
+      throw never(
+          "the cluster refuses its pods: " + refused.orElseThrow(),
+          List.of(place.kubectl("describe resourcequota,limitrange")));
     }
     if (system.begin() == GangSystem.Begin.ASSEMBLED) {
       Optional<String> quota = Jobs.isSuspended(job) ? quota(fits) : Optional.empty();
@@ -353,8 +355,8 @@ final class KubernetesReservation {
   }
 
   private void hopeless(Optional<GangSystem.Waiting> said) {
-    if (said.isPresent() && said.get().isHopeless() && ++badLooks >= BAD_LOOKS) {
-      throw never(said.get().words(), List.of(place.kubectl("get events")));
+    if (unplaceable.look(said.filter(GangSystem.Waiting::isHopeless).isPresent())) {
+      throw never(said.orElseThrow().words(), List.of(place.kubectl("get events")));
     }
   }
 
@@ -389,7 +391,6 @@ final class KubernetesReservation {
    */
   private Gang awaitAgents() throws InterruptedException, Unanswered {
     var pause = new Pause();
-    badLooks = 0;
     OptionalLong end = OptionalLong.empty();
     while (true) {
       try {
@@ -441,8 +442,8 @@ final class KubernetesReservation {
         case UNPLACED, TAKEN -> words = of;
       }
     }
-    if (bad.isPresent() && ++badLooks >= BAD_LOOKS) {
-      throw place.failed(bad.get());
+    if (broken.look(bad.isPresent())) {
+      throw place.failed(bad.orElseThrow());
     }
     return bad.orElse(words);
   }

@@ -24,7 +24,7 @@ import dev.gpush.backends.kubernetes.objects.PodShaping;
 import dev.gpush.backends.kubernetes.pods.AttachedPods;
 import dev.gpush.backends.kubernetes.pods.PodFailure;
 import dev.gpush.backends.kubernetes.pods.PodHistory;
-import dev.gpush.backends.kubernetes.pods.PodRefusals;
+import dev.gpush.backends.kubernetes.pods.PodRefusal;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.BackendFailure;
@@ -49,6 +49,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What needs no cluster: words of API servers, kubelets and people. */
 final class PartsTest {
@@ -142,15 +143,39 @@ final class PartsTest {
 
   @Test
   void aQuotaThatIsUsedUpIsWaitedForAndOneThatIsTooSmallIsNot() {
-    String small =
-        PodRefusals.words(
+    var small =
+        new PodRefusal(
             "Error creating: pods \"a-0-x\" is forbidden: exceeded quota: q, requested:"
                 + " requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=8, limited:"
                 + " requests.nvidia.com/gpu=8");
-    assertTrue(small.startsWith("exceeded quota: q"), small);
-    assertTrue(PodRefusals.isHopeless(small, 2));
-    assertFalse(PodRefusals.isHopeless(small, 1));
-    assertTrue(PodRefusals.isHopeless("violates PodSecurity \"restricted:latest\"", 1));
+    assertTrue(small.words().startsWith("exceeded quota: q"), small::words);
+    assertTrue(small.isHopeless(2));
+    assertFalse(small.isHopeless(1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Error creating: pods \"a-0-x\" is forbidden: violates PodSecurity \"restricted:latest\"",
+        "Error creating: admission webhook \"validate.kyverno.svc-fail\" denied the request: no",
+        "Error creating: Pod \"a-0-x\" is invalid: spec.containers[0].image: Required value",
+      })
+  void aDecisionAgainstAPodStays(String message) {
+    assertTrue(new PodRefusal(message).isHopeless(1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Error creating: Internal error occurred: failed calling webhook \"v.kyverno.svc-fail\":"
+            + " failed to call webhook: Post \"https://kyverno.svc:443/mutate\": context deadline"
+            + " exceeded",
+        "Error creating: etcdserver: request timed out",
+        "Error creating: pods \"a-0-x\" is forbidden: not yet ready to handle request",
+        "Error creating: pods \"a-0-x\" is forbidden: status unknown for quota: q, resources: pods",
+      })
+  void anAnswerThatFailedMayComeLater(String message) {
+    assertFalse(new PodRefusal(message).isHopeless(1));
   }
 
   @Test
@@ -371,12 +396,41 @@ final class PartsTest {
   }
 
   @Test
+  void portsAreMergedByNumberAndProtocol(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("pod.yaml");
+    Files.writeString(
+        file,
+        "spec: {containers: [{ports: [{containerPort: 53, protocol: UDP, name: dns},"
+            + " {containerPort: 8080, hostPort: 80}]}]}");
+    Json job =
+        Json.parse(
+            """
+            {"spec": {"template": {"spec": {"containers": [{"name": "gpush",
+              "ports": [{"containerPort": 53}, {"containerPort": 8080, "name": "web"}]}]}}}}
+            """);
+
+    Json merged = PodPatch.laid((Json.Obj) job, PodPatch.read("k8s", file.toString()));
+
+    assertEquals(
+        Json.parse(
+            """
+            {"spec": {"template": {"spec": {"containers": [{"name": "gpush",
+              "ports": [{"containerPort": 53},
+                {"containerPort": 8080, "name": "web", "hostPort": 80},
+                {"containerPort": 53, "protocol": "UDP", "name": "dns"}]}]}}}}
+            """),
+        Json.parse(merged.write()));
+  }
+
+  @Test
   void aPatchThatIsNoneIsRefusedWithItsLine(@TempDir Path folder) throws Exception {
     Path file = folder.resolve("pod.yaml");
     Files.writeString(file, "spec:\n  a: 1\n  a: 2\n");
     assertTrue(refusal(file).contains("line 3"), () -> refusal(file));
     Files.writeString(file, "containers: []\n");
     assertTrue(refusal(file).contains("not with containers"), () -> refusal(file));
+    Files.writeString(file, "spec: {volumes: [{name: w, $patch: delete}]}\n");
+    assertTrue(refusal(file).contains("it has no $patch"), () -> refusal(file));
     Files.delete(file);
     assertTrue(refusal(file).contains("cannot be read"), () -> refusal(file));
   }

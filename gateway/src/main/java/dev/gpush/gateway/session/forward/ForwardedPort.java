@@ -2,7 +2,9 @@ package dev.gpush.gateway.session.forward;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.AcceptLoop;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
 import java.io.IOException;
@@ -11,6 +13,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /**
@@ -18,8 +21,13 @@ import java.util.function.Supplier;
  * connects inside the node; while the link is cut, connections wait.
  */
 final class ForwardedPort implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger("gpush.forward");
+
   /** As OpenSSH's listener has it. */
   private static final int WAITING_CONNECTIONS = 128;
+
+  /** A quarter of a link's streams; a program that forgets to close must not take them all. */
+  static final int CONNECTIONS = 1_024;
 
   private static final int BUFFER = 64 * 1024;
 
@@ -29,41 +37,69 @@ final class ForwardedPort implements AutoCloseable {
   private final ServerSocket listener;
   private final int port;
   private final Supplier<Link> link;
+  private final Clock clock;
   private final Tasks tasks;
+  private final Semaphore free;
 
   /**
-   * Listens, and accepts until it is closed.
+   * Accepts until it is closed.
+   *
+   * @param listener is closed with this
+   * @param connections at once; further ones are closed
+   */
+  ForwardedPort(
+      ServerSocket listener,
+      int port,
+      int connections,
+      Supplier<Link> link,
+      Clock clock,
+      Tasks tasks) {
+    this.listener = listener;
+    this.port = port;
+    this.free = new Semaphore(connections);
+    this.link = link;
+    this.clock = clock;
+    this.tasks = tasks.group("forward-" + listener.getLocalPort());
+    this.tasks.start("accept", this::accept);
+  }
+
+  /**
+   * Listens on this machine's loopback.
    *
    * @param local 0: any free port
    * @throws IOException the port is taken, or may not be used
    */
-  ForwardedPort(int local, int port, Supplier<Link> link, Tasks tasks) throws IOException {
-    this.listener =
-        new ServerSocket(local, WAITING_CONNECTIONS, InetAddress.ofLiteral("127.0.0.1"));
-    this.port = port;
-    this.link = link;
-    this.tasks = tasks.group("forward-" + listener.getLocalPort());
-    this.tasks.start("accept", this::accept);
+  static ServerSocket bind(int local) throws IOException {
+    return new ServerSocket(local, WAITING_CONNECTIONS, InetAddress.ofLiteral("127.0.0.1"));
   }
 
   int local() {
     return listener.getLocalPort();
   }
 
-  private void accept() {
-    while (!listener.isClosed()) {
-      try {
-        Socket client = listener.accept();
-        if (!tasks.start("connection", () -> serve(client))) {
-          client.close();
-        }
-      } catch (IOException closed) {
-        // Closed, or a client that left at once; the loop's condition tells which.
-      }
+  private void accept() throws InterruptedException {
+    new AcceptLoop(clock, failed -> LOG.log(System.Logger.Level.WARNING, "no connection", failed))
+        .run(() -> !listener.isClosed(), () -> admit(listener.accept()));
+  }
+
+  private void admit(Socket client) throws IOException {
+    if (!free.tryAcquire()) {
+      client.close();
+    } else if (!tasks.start("connection", () -> serve(client))) {
+      free.release();
+      client.close();
     }
   }
 
   private void serve(Socket client) throws InterruptedException {
+    try {
+      relay(client);
+    } finally {
+      free.release();
+    }
+  }
+
+  private void relay(Socket client) throws InterruptedException {
     try (client;
         Tasks pumps = tasks.group("up");
         BlockingStream stream =

@@ -8,6 +8,7 @@ import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.session.PortForward;
 import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.link.Link;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,6 +39,7 @@ public final class SessionForwards implements AutoCloseable {
 
   private final Nodes nodes;
   private final Path folder;
+  private final Clock clock;
   private final Tasks tasks;
 
   // guarded by this
@@ -55,9 +57,10 @@ public final class SessionForwards implements AutoCloseable {
   /**
    * @param folder of the session's files; made when the first port is forwarded
    */
-  public SessionForwards(Nodes nodes, Path folder, Tasks tasks) {
+  public SessionForwards(Nodes nodes, Path folder, Clock clock, Tasks tasks) {
     this.nodes = nodes;
     this.folder = folder;
+    this.clock = clock;
     this.tasks = tasks;
     this.wanted = new ArrayList<>(read(folder.resolve(FILE)));
   }
@@ -170,7 +173,13 @@ public final class SessionForwards implements AutoCloseable {
   }
 
   private ForwardedPort bind(int local, int node, int port) throws IOException {
-    return new ForwardedPort(local, port, () -> nodes.link().apply(node), tasks);
+    return new ForwardedPort(
+        ForwardedPort.bind(local),
+        port,
+        ForwardedPort.CONNECTIONS,
+        () -> nodes.link().apply(node),
+        clock,
+        tasks);
   }
 
   private static List<PortForward> read(Path file) {

@@ -134,11 +134,15 @@ public final class SessionHistory implements AutoCloseable {
     try {
       exchange();
     } catch (HistoryStopped stopped) {
+      String before = words;
       words = "node 0 has no history of now, because " + stopped.why();
       looksToWait = LOOKS_BEFORE_RETRY;
-      LOG.log(
-          System.Logger.Level.INFO,
-          "history is not sent, session=" + session.name() + " why=" + stopped.why());
+      if (!words.equals(before)) {
+        // Not at each retry: a reason may last for days.
+        LOG.log(
+            System.Logger.Level.INFO,
+            "history is not sent, session=" + session.name() + " why=" + stopped.why());
+      }
     }
   }
 

@@ -121,7 +121,7 @@ public final class SessionWorks {
         syncNodes,
         new Launcher(site, plans, clock, group),
         new NodeEnvironments(site, group),
-        forwards(session, links, config, files, group),
+        forwards(session, links, config, files, clock, group),
         configs,
         clock,
         group);
@@ -141,10 +141,15 @@ public final class SessionWorks {
   }
 
   private static SessionForwards forwards(
-      LiveSession session, List<Link> links, Optional<Config> config, Path files, Tasks tasks) {
+      LiveSession session,
+      List<Link> links,
+      Optional<Config> config,
+      Path files,
+      Clock clock,
+      Tasks tasks) {
     var nodes =
         new SessionForwards.Nodes(session.name().text(), links.size(), isHere(session), links::get);
-    var forwards = new SessionForwards(nodes, files, tasks);
+    var forwards = new SessionForwards(nodes, files, clock, tasks);
     forwards.resume(
         config.stream()
             .flatMap(read -> Json.object("ports", read.value("ports")).texts("ports").stream())

@@ -21,6 +21,9 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
   private static final String LIVING =
       ApiServer.encoded("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName!=");
 
+  /** Objects in one answer: those of a large cluster at once are a load for its API server. */
+  private static final int PAGE = 500;
+
   public ClusterRoom {
     nodes = nodes.map(List::copyOf);
     pods = pods.map(List::copyOf);
@@ -61,8 +64,20 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
 
   private static Optional<List<Json>> listed(ApiServer api, String path)
       throws InterruptedException, Unanswered {
+    String first = path + (path.contains("?") ? "&" : "?") + "limit=" + PAGE;
+    var items = new ArrayList<Json>();
     try {
-      return Optional.of(api.get(path).items("items"));
+      Optional<String> next = Optional.of("");
+      while (next.isPresent()) {
+        Json page = api.get(first + next.get());
+        items.addAll(page.items("items"));
+        next =
+            page.object("metadata")
+                .text("continue")
+                .filter(token -> !token.isEmpty())
+                .map(token -> "&continue=" + ApiServer.encoded(token));
+      }
+      return Optional.of(items);
     } catch (ApiRefusal refusal) {
       if (refusal.isForbidden()) {
         return Optional.empty();
@@ -71,16 +86,31 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
     }
   }
 
-  /** The requests of a pod: its containers together, or the largest init container. */
+  /**
+   * The requests of a pod, as the scheduler counts them: its containers and sidecars together, or
+   * an init container with the sidecars before it, whichever is more; and the overhead of its
+   * runtime.
+   */
   static Map<String, Long> requests(Json pod) {
-    var sum = new HashMap<String, Long>();
     Json.Obj spec = pod.object("spec");
+    var sidecars = new HashMap<String, Long>();
+    var starting = new HashMap<String, Long>();
+    for (Json container : spec.items("initContainers")) {
+      boolean isSidecar = container.text("restartPolicy").equals(Optional.of("Always"));
+      var here = new HashMap<>(sidecars);
+      container(container).forEach((name, amount) -> here.merge(name, amount, Long::sum));
+      here.forEach((name, amount) -> starting.merge(name, amount, Math::max));
+      if (isSidecar) {
+        sidecars.putAll(here);
+      }
+    }
+    var sum = new HashMap<>(sidecars);
     for (Json container : spec.items("containers")) {
       container(container).forEach((name, amount) -> sum.merge(name, amount, Long::sum));
     }
-    for (Json container : spec.items("initContainers")) {
-      container(container).forEach((name, amount) -> sum.merge(name, amount, Math::max));
-    }
+    starting.forEach((name, amount) -> sum.merge(name, amount, Math::max));
+    KubernetesNode.amounts(spec.object("overhead"))
+        .forEach((name, amount) -> sum.merge(name, amount, Long::sum));
     sum.merge("pods", 1L, Long::sum);
     return sum;
   }

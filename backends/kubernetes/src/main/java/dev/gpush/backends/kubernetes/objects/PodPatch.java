@@ -17,11 +17,12 @@ import java.util.Optional;
 /**
  * The user's patch for pods: a file in the form of a pod ({@code metadata}, {@code spec}) that is
  * merged as kubectl's strategic patch would: maps are merged, lists of named items by name, mounts
- * by their path, and other lists are joined. A container without a name means gpush's container.
+ * by their path, ports by their number and protocol, and other lists are joined. A container
+ * without a name means gpush's container.
  */
 public final class PodPatch {
-  /** The keys by which items of a list are matched. */
-  private static final List<String> KEYS = List.of("mountPath", "name");
+  /** The keys by which items of a list are matched; the first that an item has. */
+  private static final List<String> KEYS = List.of("mountPath", "containerPort", "name");
 
   private PodPatch() {}
 
@@ -51,7 +52,22 @@ public final class PodPatch {
       throw unusable(
           backend, "it begins with metadata: or spec:, as a pod does, not with " + odd.get(), file);
     }
+    if (hasDirective(patch)) {
+      throw unusable(
+          backend, "gpush only adds and replaces; it has no $patch and no other directive", file);
+    }
     return patch;
+  }
+
+  /** {@code $patch: delete} and the like: as a field of a pod they would be refused, or ignored. */
+  private static boolean hasDirective(Json json) {
+    return switch (json) {
+      case Json.Obj(var fields) ->
+          fields.entrySet().stream()
+              .anyMatch(field -> field.getKey().startsWith("$") || hasDirective(field.getValue()));
+      case Json.Arr(var items) -> items.stream().anyMatch(PodPatch::hasDirective);
+      case Json.Null _, Json.Bool _, Json.Int _, Json.Real _, Json.Text _ -> false;
+    };
   }
 
   private static GpushException unusable(String backend, String why, String file) {
@@ -136,10 +152,11 @@ public final class PodPatch {
 
   private static int same(List<Json> items, Json item) {
     for (String key : KEYS) {
-      Optional<String> value = item.text(key);
+      Optional<Json> value = item.get(key);
       if (value.isPresent()) {
         for (int at = 0; at < items.size(); at++) {
-          if (items.get(at).text(key).equals(value)) {
+          Json other = items.get(at);
+          if (other.get(key).equals(value) && protocol(other).equals(protocol(item))) {
             return at;
           }
         }
@@ -147,5 +164,10 @@ public final class PodPatch {
       }
     }
     return -1;
+  }
+
+  /** Of a port; others have none, and are equal in it. */
+  private static String protocol(Json item) {
+    return item.text("protocol").orElse("TCP");
   }
 }

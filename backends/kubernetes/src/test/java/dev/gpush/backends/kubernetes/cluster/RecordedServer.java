@@ -1,0 +1,72 @@
+package dev.gpush.backends.kubernetes.cluster;
+
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * An API server that only answers GET, with what was recorded.
+ *
+ * @param answers by path, with the query
+ */
+record RecordedServer(Map<String, String> answers) implements ApiServer {
+  @Override
+  public Optional<String> namespace() {
+    return Optional.empty();
+  }
+
+  @Override
+  public String server() {
+    return "https://recorded";
+  }
+
+  @Override
+  public Json get(String path) {
+    return Json.parse(
+        Optional.ofNullable(answers.get(path)).orElseThrow(() -> new AssertionError(path)));
+  }
+
+  @Override
+  public Json create(String path, Json object) {
+    throw new AssertionError(path);
+  }
+
+  @Override
+  public Json replace(String path, Json object) {
+    throw new AssertionError(path);
+  }
+
+  @Override
+  public Json change(String path, Json change) {
+    throw new AssertionError(path);
+  }
+
+  @Override
+  public void delete(String path, Json options) {
+    throw new AssertionError(path);
+  }
+
+  @Override
+  public Instant time() {
+    return Instant.EPOCH;
+  }
+
+  @Override
+  public Json version() {
+    return Json.object();
+  }
+
+  @Override
+  public String log(String namespace, String pod, String container) {
+    throw new AssertionError(pod);
+  }
+
+  @Override
+  public Pipe exec(String namespace, String pod, String container, List<String> arguments) {
+    throw new AssertionError(pod);
+  }
+}

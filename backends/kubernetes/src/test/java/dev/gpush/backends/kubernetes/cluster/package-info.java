@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.backends.kubernetes.cluster;
+
+import org.jspecify.annotations.NullMarked;
