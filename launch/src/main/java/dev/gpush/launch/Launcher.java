@@ -183,8 +183,10 @@ public final class Launcher implements AutoCloseable {
     RunRecord.from(run.object("spec").object("about"))
         .filter(record -> history.find(record.number()).isEmpty())
         .filter(
-            record -> record.parts().stream().allMatch(part -> part.node() < site.nodes().size()))
-        .ifPresent(record -> history.put(record.in(RunState.RUNNING)));
+            record ->
+                record.parts().stream()
+                    .allMatch(part -> part.node() >= 0 && part.node() < site.nodes().size()))
+        .ifPresent(record -> history.keep(record.in(RunState.RUNNING)));
   }
 
   /**
@@ -259,7 +261,7 @@ public final class Launcher implements AutoCloseable {
       var claimed = new TreeMap<String, Integer>();
       for (Json run : listed.get(node)) {
         if (run.flag("alive") && run.get("exit").isEmpty()) {
-          int number = run.number("run").map(Math::toIntExact).orElse(0);
+          int number = run.integer("run").orElse(0);
           run.object("spec").texts("slots").forEach(slot -> claimed.put(slot, number));
         }
       }
@@ -311,7 +313,7 @@ public final class Launcher implements AutoCloseable {
     List<RunRecord.Part> parts =
         started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
     RunRecord running = record.with(parts).in(RunState.RUNNING);
-    history.put(running);
+    history.keep(running);
     RunWatch.Again again =
         restart -> started(plan.parts(), start(plan, record, nodes, about, restart).start(true));
     watch(running, Optional.of(new RunWatch.Relaunch(again, plan.restarts())));

@@ -34,6 +34,7 @@ public final class FakeNode implements NodeCalls {
   private int nextPort = 2000;
   private boolean canAll;
   private boolean isGone;
+  private boolean failsWatch;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
 
   /** Who reads a journal: the watch asks for events alone. */
@@ -106,6 +107,14 @@ public final class FakeNode implements NodeCalls {
   private void requireThere() {
     if (isGone) {
       throw new GpushException(new AgentFailure.LinkOver(1, "the test took it away"));
+    }
+  }
+
+  /** Reading the events of a run hits a bug from now on. */
+  void failWatch() {
+    synchronized (lock) {
+      failsWatch = true;
+      lock.notifyAll();
     }
   }
 
@@ -268,7 +277,7 @@ public final class FakeNode implements NodeCalls {
       if (arguments.flag("follow")) {
         calls.add("follow " + number);
         lock.notifyAll();
-        return new Following(run, offset, nextBreak(arguments));
+        return new Following(run, offset, nextBreak(arguments), arguments.flag("events"));
       }
       return new ByteArrayInputStream(run.journal, offset, run.journal.length - offset);
     }
@@ -283,12 +292,14 @@ public final class FakeNode implements NodeCalls {
     private final Run run;
     private final Optional<Break> broken;
     private final int last;
+    private final boolean isWatch;
     private int at;
 
-    Following(Run run, int at, Optional<Break> broken) {
+    Following(Run run, int at, Optional<Break> broken, boolean isWatch) {
       this.run = run;
       this.at = at;
       this.broken = broken;
+      this.isWatch = isWatch;
       this.last = broken.map(where -> at + where.afterBytes()).orElse(Integer.MAX_VALUE);
     }
 
@@ -301,12 +312,19 @@ public final class FakeNode implements NodeCalls {
     public int read(byte[] target, int offset, int length) throws IOException {
       synchronized (lock) {
         try {
-          while (at < last && at == run.journal.length && !run.isOver && !isGone) {
+          while (at < last
+              && at == run.journal.length
+              && !run.isOver
+              && !isGone
+              && !(isWatch && failsWatch)) {
             lock.wait();
           }
         } catch (InterruptedException stop) {
           Thread.currentThread().interrupt();
           throw new IOException(stop);
+        }
+        if (isWatch && failsWatch) {
+          throw new IllegalStateException("the test's bug");
         }
         if (isGone) {
           throw new IOException("the link is over");
