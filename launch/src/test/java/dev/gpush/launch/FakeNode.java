@@ -35,6 +35,7 @@ public final class FakeNode implements NodeCalls {
   private boolean canAll;
   private boolean isGone;
   private boolean failsWatch;
+  private int listed = Integer.MAX_VALUE;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
 
   /** Who reads a journal: the watch asks for events alone. */
@@ -198,13 +199,30 @@ public final class FakeNode implements NodeCalls {
       return switch (method) {
         case "fabric.facts" -> facts(method, params);
         case "ports" -> Json.object("ports", List.of(nextPort++));
-        case "run.list" -> Json.array(runs.descendingKeySet().stream().map(this::view).toList());
+        case "run.list" -> list(params);
         case "run.status" -> view(known(run));
         case "run.snapshot" -> snapshot(run, params);
         case "run.start" -> start(run, params);
         case "run.stop" -> stop(run, params);
         default -> throw refused(method, "unknown-method");
       };
+    }
+  }
+
+  private Json list(Json params) {
+    int before = params.integer("before").orElse(Integer.MAX_VALUE);
+    return Json.array(
+        runs.headMap(before, false).descendingMap().entrySet().stream()
+            .filter(run -> !params.flag("alive") || !run.getValue().isOver)
+            .limit(listed)
+            .map(run -> view(run.getKey()))
+            .toList());
+  }
+
+  /** An answer has room for this many runs from now on. */
+  void listAtMost(int count) {
+    synchronized (lock) {
+      listed = count;
     }
   }
 

@@ -709,6 +709,27 @@ final class LauncherTest {
   }
 
   @Test
+  void runsOfAnotherLaptopAreAdoptedBeyondTheRoomOfAnAnswer() throws Exception {
+    launcher.launch(on("0", "train.py"), input(), talk);
+    for (int run = 2; run <= 4; run++) {
+      launcher.launch(on("1", "true"), input(), talk);
+      nodes.get(1).end(run, OK);
+      follow(run).get();
+    }
+    launcher.close();
+    for (int run = 1; run <= 4; run++) {
+      Files.delete(folder.resolve("history/" + run + ".json"));
+    }
+    nodes.forEach(node -> node.listAtMost(1));
+    launcher = launcher();
+
+    launcher.attach();
+
+    assertEquals(List.of(4, 3, 2, 1), launcher.list().stream().map(RunView::number).toList());
+    assertEquals("running", launcher.find(Optional.of(1)).state());
+  }
+
+  @Test
   void numberOfAnotherGatewayIsNotUsed() throws Exception {
     launch("train.py");
     nodes.forEach(node -> node.end(1, OK));
