@@ -503,6 +503,33 @@ class ClaimTest(RunTest):
                 self.assertEqual(self.status(run)["exit"].get("port_taken"), spec["master"]["port"])
 
 
+class ListTest(RunTest):
+    def old(self, number, **spec):
+        folder = rundir.folder_of(self.state, number)
+        os.makedirs(folder)
+        rundir.write(folder, "spec.json", spec)
+        rundir.write(folder, "exit.json", {"exit": 0})
+
+    def numbers(self, **params):
+        return [view["run"] for view in requests.list(self.agent, params)]
+
+    def test_older_runs_than_an_answer_holds_are_given_when_asked_for(self):
+        for number in range(1, 8):
+            self.old(number, program=["x" * 12000])
+        self.assertEqual(self.numbers(), [7, 6, 5, 4])
+        self.assertEqual(self.numbers(before=4), [3, 2, 1])
+        self.assertEqual(self.numbers(before=1), [])
+        with self.assertRaises(Refused):
+            self.numbers(before="4")
+
+    def test_a_run_that_fills_an_answer_hides_no_other(self):
+        self.old(1, program=["train.py"])
+        self.old(2, program=["x" * 60000], slots=["0"])
+        newest, oldest = requests.list(self.agent, {})
+        self.assertEqual((newest["run"], newest["spec"]), (2, {"slots": ["0"]}))
+        self.assertEqual(oldest["run"], 1)
+
+
 class LostTest(RunTest):
     def test_killed_supervisor_is_lost_and_nothing_of_the_run_stays(self):
         self.script("child = subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"

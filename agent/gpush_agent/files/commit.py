@@ -38,13 +38,14 @@ class Commit:
         self.trash = Trash(own)
         self.surplus = []           # of the trash: removed once the commit is done
         self.plan = None
+        self.names = None           # content -> its paths: made when a content is not staged, of one plan and of one commit
         self.is_unfinished = False  # a journal is on disk whose commit failed half way
 
     # ---- PREPARE
 
     def prepare(self, want):
         """The answer to PREPARE; nothing in the tree is touched."""
-        self.plan = None
+        self.plan = self.names = None
         failure, self.stage.failure = self.stage.failure, None      # of these contents, whatever the answer is
         if self.is_unfinished:
             self.roll_forward()
@@ -154,10 +155,12 @@ class Commit:
         """The content is staged, or is under some other name in the tree and can be copied from there."""
         if self.stage.has(content):
             return True
-        for path, entry in self.held.entries.items():
-            if entry[0] == FILE and entry[3] == content and self._copy(path, content):
-                return True
-        return False
+        if self.names is None:
+            self.names = {}
+            for path, entry in self.held.entries.items():
+                if entry[0] == FILE:
+                    self.names.setdefault(entry[3], []).append(path)
+        return any(self._copy(path, content) for path in self.names.get(content, ()))
 
     def _copy(self, path, content):
         try:
@@ -261,6 +264,7 @@ class Commit:
     def _apply(self, plan):
         held, tree = self.held, self.tree
         tree.forget()
+        self.names = None
         trashed = [path for path, inode in plan["trash"] if self._to_trash(path, inode, plan["generation"])]
         for path in plan["delete"]:
             self._delete(path)
@@ -346,6 +350,8 @@ class Commit:
             if stamp is None:
                 late.append(path)
             self.held.put(path, [kind, x, size, content, stamp])
+            if self.names is not None and kind == FILE:
+                self.names.setdefault(content, []).append(path)
         return late
 
     def _set_mode(self, parts, x):

@@ -97,16 +97,23 @@ def stop(agent, params):
 
 
 def list(agent, params):
-    """The newest first, as many as an answer holds; `alive`: only those in progress."""
+    """The newest first, as many as an answer holds; `alive`: only those in progress; `before`: only older ones than this number."""
+    before = params.get("before", rundir.MAX_RUN + 1)
+    if isinstance(before, bool) or not isinstance(before, int):
+        raise Refused("bad-request", {"field": "before"})
     if not agent.state:
         return []
     rundir.clean_lost(agent.state)
     found, size = [], 0
     for run in reversed(rundir.numbers(agent.state)):
-        if params.get("alive") and not rundir.is_alive(rundir.folder_of(agent.state, run)):
+        if run >= before or params.get("alive") and not rundir.is_alive(rundir.folder_of(agent.state, run)):
             continue
         view = _view(agent.state, run)
-        size += len(json.dumps(view))
+        length = len(json.dumps(view))
+        if length > LIST_BYTES:         # it must not hide older ones, and its slots are taken
+            view["spec"] = {"slots": view["spec"].get("slots", [])}
+            length = len(json.dumps(view))
+        size += length
         if size > LIST_BYTES:
             break
         found.append(view)

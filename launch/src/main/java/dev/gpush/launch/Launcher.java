@@ -24,7 +24,6 @@ import dev.gpush.launch.check.GangCheck;
 import dev.gpush.launch.fabric.session.RunFabrics;
 import dev.gpush.launch.fabric.session.SessionFacts;
 import dev.gpush.launch.journal.RunTalk;
-import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.plan.LaunchInput;
@@ -39,6 +38,7 @@ import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
 import dev.gpush.launch.run.RunHistory;
+import dev.gpush.launch.run.RunListing;
 import dev.gpush.launch.run.RunRecord;
 import dev.gpush.launch.run.RunStart;
 import dev.gpush.launch.run.RunState;
@@ -75,6 +75,7 @@ public final class Launcher implements AutoCloseable {
   private final Clock clock;
   private final Tasks tasks;
   private final RunHistory history;
+  private final RunListing listing;
   private final LaunchMaker maker;
   private final RunFabrics fabrics;
   private final RunFollower follower;
@@ -95,6 +96,7 @@ public final class Launcher implements AutoCloseable {
     this.clock = clock;
     this.tasks = tasks.group("runs-" + site.name());
     this.history = new RunHistory(site.history());
+    this.listing = new RunListing(site, this.tasks);
     this.fabrics = new RunFabrics(site, new SessionFacts(site, clock, this.tasks), plans);
     var pythons = new Pythons(site, this.tasks);
     this.maker = new LaunchMaker(site, pythons, new OutputFolders(site, this.tasks), this.fabrics);
@@ -123,9 +125,9 @@ public final class Launcher implements AutoCloseable {
   public void attach() throws InterruptedException {
     launching.lockInterruptibly();
     try {
-      for (List<Json> onNode : listed(Json.object())) {
-        onNode.forEach(this::adopt);
-      }
+      // Those in progress first: nothing about older ones may keep them from being watched.
+      listing.alive().forEach(onNode -> onNode.forEach(this::adopt));
+      listing.all().forEach(onNode -> onNode.forEach(this::adopt));
       for (RunRecord record : history.list()) {
         if (!record.state().isOver()) {
           watch(record, Optional.empty());
@@ -183,8 +185,10 @@ public final class Launcher implements AutoCloseable {
     RunRecord.from(run.object("spec").object("about"))
         .filter(record -> history.find(record.number()).isEmpty())
         .filter(
-            record -> record.parts().stream().allMatch(part -> part.node() < site.nodes().size()))
-        .ifPresent(record -> history.put(record.in(RunState.RUNNING)));
+            record ->
+                record.parts().stream()
+                    .allMatch(part -> part.node() >= 0 && part.node() < site.nodes().size()))
+        .ifPresent(record -> history.keep(record.in(RunState.RUNNING)));
   }
 
   /**
@@ -254,30 +258,18 @@ public final class Launcher implements AutoCloseable {
   /** Node → slot → run, as the nodes report it. */
   private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
     var busy = new TreeMap<Integer, Map<String, Integer>>();
-    List<List<Json>> listed = listed(Json.object("alive", true));
+    List<List<Json>> listed = listing.alive();
     for (int node = 0; node < listed.size(); node++) {
       var claimed = new TreeMap<String, Integer>();
       for (Json run : listed.get(node)) {
         if (run.flag("alive") && run.get("exit").isEmpty()) {
-          int number = run.number("run").map(Math::toIntExact).orElse(0);
+          int number = run.integer("run").orElse(0);
           run.object("spec").texts("slots").forEach(slot -> claimed.put(slot, number));
         }
       }
       busy.put(site.nodes().get(node).info().index(), claimed);
     }
     return busy;
-  }
-
-  private List<List<Json>> listed(Json.Obj which) throws InterruptedException {
-    var asking = new ArrayList<Work<List<Json>, RuntimeException>>();
-    for (LaunchNode node : site.nodes()) {
-      if (node.calls().isLost()) {
-        asking.add(List::of);
-      } else {
-        asking.add(() -> node.calls().call("run.list", which).items());
-      }
-    }
-    return tasks.all("list", asking);
   }
 
   private RunRecord start(LaunchPlan plan, LaunchMaker.ResolvedRun run)
@@ -311,7 +303,7 @@ public final class Launcher implements AutoCloseable {
     List<RunRecord.Part> parts =
         started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
     RunRecord running = record.with(parts).in(RunState.RUNNING);
-    history.put(running);
+    history.keep(running);
     RunWatch.Again again =
         restart -> started(plan.parts(), start(plan, record, nodes, about, restart).start(true));
     watch(running, Optional.of(new RunWatch.Relaunch(again, plan.restarts())));

@@ -34,6 +34,8 @@ public final class FakeNode implements NodeCalls {
   private int nextPort = 2000;
   private boolean canAll;
   private boolean isGone;
+  private boolean failsWatch;
+  private int listed = Integer.MAX_VALUE;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
 
   /** Who reads a journal: the watch asks for events alone. */
@@ -106,6 +108,14 @@ public final class FakeNode implements NodeCalls {
   private void requireThere() {
     if (isGone) {
       throw new GpushException(new AgentFailure.LinkOver(1, "the test took it away"));
+    }
+  }
+
+  /** Reading the events of a run hits a bug from now on. */
+  void failWatch() {
+    synchronized (lock) {
+      failsWatch = true;
+      lock.notifyAll();
     }
   }
 
@@ -189,13 +199,30 @@ public final class FakeNode implements NodeCalls {
       return switch (method) {
         case "fabric.facts" -> facts(method, params);
         case "ports" -> Json.object("ports", List.of(nextPort++));
-        case "run.list" -> Json.array(runs.descendingKeySet().stream().map(this::view).toList());
+        case "run.list" -> list(params);
         case "run.status" -> view(known(run));
         case "run.snapshot" -> snapshot(run, params);
         case "run.start" -> start(run, params);
         case "run.stop" -> stop(run, params);
         default -> throw refused(method, "unknown-method");
       };
+    }
+  }
+
+  private Json list(Json params) {
+    int before = params.integer("before").orElse(Integer.MAX_VALUE);
+    return Json.array(
+        runs.headMap(before, false).descendingMap().entrySet().stream()
+            .filter(run -> !params.flag("alive") || !run.getValue().isOver)
+            .limit(listed)
+            .map(run -> view(run.getKey()))
+            .toList());
+  }
+
+  /** An answer has room for this many runs from now on. */
+  void listAtMost(int count) {
+    synchronized (lock) {
+      listed = count;
     }
   }
 
@@ -268,7 +295,7 @@ public final class FakeNode implements NodeCalls {
       if (arguments.flag("follow")) {
         calls.add("follow " + number);
         lock.notifyAll();
-        return new Following(run, offset, nextBreak(arguments));
+        return new Following(run, offset, nextBreak(arguments), arguments.flag("events"));
       }
       return new ByteArrayInputStream(run.journal, offset, run.journal.length - offset);
     }
@@ -283,12 +310,14 @@ public final class FakeNode implements NodeCalls {
     private final Run run;
     private final Optional<Break> broken;
     private final int last;
+    private final boolean isWatch;
     private int at;
 
-    Following(Run run, int at, Optional<Break> broken) {
+    Following(Run run, int at, Optional<Break> broken, boolean isWatch) {
       this.run = run;
       this.at = at;
       this.broken = broken;
+      this.isWatch = isWatch;
       this.last = broken.map(where -> at + where.afterBytes()).orElse(Integer.MAX_VALUE);
     }
 
@@ -301,12 +330,19 @@ public final class FakeNode implements NodeCalls {
     public int read(byte[] target, int offset, int length) throws IOException {
       synchronized (lock) {
         try {
-          while (at < last && at == run.journal.length && !run.isOver && !isGone) {
+          while (at < last
+              && at == run.journal.length
+              && !run.isOver
+              && !isGone
+              && !(isWatch && failsWatch)) {
             lock.wait();
           }
         } catch (InterruptedException stop) {
           Thread.currentThread().interrupt();
           throw new IOException(stop);
+        }
+        if (isWatch && failsWatch) {
+          throw new IllegalStateException("the test's bug");
         }
         if (isGone) {
           throw new IOException("the link is over");

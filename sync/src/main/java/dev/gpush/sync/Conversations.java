@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -27,6 +28,9 @@ final class Conversations implements AutoCloseable {
   private final Signatures signatures;
   private final Tasks tasks;
   private final Map<SyncNode, NodeConversation> open = new ConcurrentHashMap<>();
+
+  /** The last that were opened. {@link #cut} reads it on any thread. */
+  private volatile Optional<OpeningConversations> opening = Optional.empty();
 
   /** The manifest written last: nodes that still hold it need not send theirs. */
   private Manifest known = Manifest.empty();
@@ -51,7 +55,9 @@ final class Conversations implements AutoCloseable {
   /** Starts opening those that are not open. It must be finished or abandoned. */
   OpeningConversations open(List<SyncNode> nodes) {
     List<SyncNode> closed = nodes.stream().filter(node -> !open.containsKey(node)).toList();
-    return new OpeningConversations(closed, session, known, tasks);
+    var begun = new OpeningConversations(closed, session, known, tasks);
+    opening = Optional.of(begun);
+    return begun;
   }
 
   /** Waits until all are open, and returns those that were opened: what they hold is new. */
@@ -67,6 +73,33 @@ final class Conversations implements AutoCloseable {
     List<NodeConversation> fresh = keep(opening);
     throwFirst(failures);
     return fresh;
+  }
+
+  /**
+   * Opens those that are not open, without a user: it waits for no node whose link is cut, before
+   * or meanwhile.
+   */
+  List<NodeConversation> openReachable(List<SyncNode> nodes)
+      throws InterruptedException, NodeLost, NodeFailed {
+    OpeningConversations begun = open(nodes);
+    try {
+      // Only now: cut() ends what is opening when a link is cut from here on.
+      requireReachable(nodes);
+    } catch (NodeFailed unreachable) {
+      abandon(begun);
+      throw unreachable;
+    }
+    return finish(begun);
+  }
+
+  static void requireReachable(List<SyncNode> nodes) throws NodeFailed {
+    for (SyncNode node : nodes) {
+      if (!node.isReachable()) {
+        int index = node.info().index();
+        throw new NodeFailed(
+            index, new GpushException(new AgentFailure.LinkOver(index, "its link is cut")));
+      }
+    }
   }
 
   /** They are not needed now; those that are open already are kept for the next push. */
@@ -206,10 +239,12 @@ final class Conversations implements AutoCloseable {
   }
 
   /**
-   * Ends the conversation with a node, on any thread: work that waits for an answer of it fails
-   * with {@link NodeLost}.
+   * Ends the conversation with a node, on any thread, also one that is being opened: work that
+   * waits for an answer of it fails with {@link NodeLost}.
    */
   void cut(SyncNode node) {
+    // First: what has arrived is put among the open ones before it is forgotten here.
+    opening.ifPresent(begun -> begun.cut(node));
     NodeConversation conversation = open.get(node);
     if (conversation != null) {
       conversation.close();

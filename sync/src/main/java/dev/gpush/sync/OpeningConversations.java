@@ -8,11 +8,16 @@ import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 
 /**
- * Conversations that are being opened while the tree is scanned. What has been opened is handed
- * over once, by {@link #arrived}; what opens after {@link #abandon} closes itself.
+ * Conversations that are being opened while the tree is scanned. What opens after {@link #abandon}
+ * closes itself.
  */
 final class OpeningConversations {
   private final List<SyncNode> nodes;
@@ -20,6 +25,8 @@ final class OpeningConversations {
 
   // guarded by this
   private final List<NodeConversation> arrived = new ArrayList<>();
+  private final Map<SyncNode, Thread> openers = new HashMap<>();
+  private final Set<SyncNode> cut = new HashSet<>();
   private boolean isAbandoned;
 
   OpeningConversations(List<SyncNode> nodes, String session, Manifest known, Tasks tasks) {
@@ -27,9 +34,39 @@ final class OpeningConversations {
     for (SyncNode node : nodes) {
       this.tasks.add(
           tasks.fork(
-              "open-" + node.info().index(),
-              () -> arrive(NodeConversation.open(node, session, known))));
+              "open-" + node.info().index(), () -> arrive(openUnlessCut(node, session, known))));
     }
+  }
+
+  private NodeConversation openUnlessCut(SyncNode node, String session, Manifest known)
+      throws IOException, InterruptedException {
+    synchronized (this) {
+      requireUncut(node);
+      openers.put(node, Thread.currentThread());
+    }
+    try {
+      return NodeConversation.open(node, session, known);
+    } catch (InterruptedException stop) {
+      requireUncut(node);
+      throw stop;
+    } finally {
+      synchronized (this) {
+        openers.remove(node);
+      }
+    }
+  }
+
+  private synchronized void requireUncut(SyncNode node) throws IOException {
+    if (cut.contains(node)) {
+      throw new IOException("its link was cut");
+    }
+  }
+
+  /** Does not wait for this node any longer, and ends its conversation if it is open already. */
+  synchronized void cut(SyncNode node) {
+    cut.add(node);
+    Optional.ofNullable(openers.get(node)).ifPresent(Thread::interrupt);
+    arrived.stream().filter(each -> each.node().equals(node)).forEach(NodeConversation::close);
   }
 
   private boolean arrive(NodeConversation conversation) {
@@ -66,8 +103,6 @@ final class OpeningConversations {
   }
 
   synchronized List<NodeConversation> arrived() {
-    var taken = List.copyOf(arrived);
-    arrived.clear();
-    return taken;
+    return List.copyOf(arrived);
   }
 }

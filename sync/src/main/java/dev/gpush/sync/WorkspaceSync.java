@@ -244,7 +244,7 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.retain(nodes);
       boolean lookAgain = check;
       for (int attempt = 1; ; attempt++) {
-        requireReachable(nodes);
+        Conversations.requireReachable(nodes);
         try {
           return attemptLooked(nodes, lookAgain);
         } catch (NodeLost lost) {
@@ -289,11 +289,12 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException {
     lock.lockInterruptibly();
+    isInBackground = true;
     try {
       if (conversations.known().size() > 0 || !nodes.stream().allMatch(SyncNode::isReachable)) {
         return Optional.empty();
       }
-      conversations.finish(conversations.open(nodes));
+      conversations.openReachable(nodes);
       List<NodeConversation> open = conversations.of(nodes);
       Generation first = open.getFirst().holds().generation();
       if (first.counter() == 0
@@ -302,9 +303,10 @@ public final class WorkspaceSync implements AutoCloseable {
       }
       conversations.known(open.getFirst().holds().manifest());
       return Optional.of(first);
-    } catch (NodeLost lost) {
+    } catch (NodeLost | NodeFailed lost) {
       return Optional.empty();
     } finally {
+      isInBackground = false;
       lock.unlock();
     }
   }
@@ -322,14 +324,14 @@ public final class WorkspaceSync implements AutoCloseable {
       if (edits == Edits.STAY || !node.isReachable()) {
         return false;
       }
-      conversations.finish(conversations.open(List.of(node)));
+      conversations.openReachable(List.of(node));
       List<NodeConversation> one = conversations.of(List.of(node));
       conversations.look(one, findsNames());
       boolean isChanged = looked.isPresent() && !home.look(one, looked.get().manifest()).isEmpty();
       return isChanged
           || one.getFirst().holds().deviations().values().stream()
               .anyMatch(NodeHolds.Deviation.Changed.class::isInstance);
-    } catch (NodeLost lost) {
+    } catch (NodeLost | NodeFailed lost) {
       return false;
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
@@ -339,20 +341,10 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
-  private static void requireReachable(List<SyncNode> nodes) throws NodeFailed {
-    for (SyncNode node : nodes) {
-      if (!node.isReachable()) {
-        int index = node.info().index();
-        throw new NodeFailed(
-            index, new GpushException(new AgentFailure.LinkOver(index, "its link is cut")));
-      }
-    }
-  }
-
   private Pushed attemptLooked(List<SyncNode> nodes, boolean lookAgain)
-      throws InterruptedException, NodeLost, TreeChanged, Push.Moved, Push.Edited {
+      throws InterruptedException, NodeLost, NodeFailed, TreeChanged, Push.Moved, Push.Edited {
     Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
-    var fresh = new HashSet<>(conversations.finish(conversations.open(nodes)));
+    var fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
     if (lookAgain) {
       conversations.look(open, findsNames());

@@ -118,6 +118,11 @@ public sealed interface Json {
                 });
   }
 
+  /** A number that does not fit reads as absent, as a wrong type does. */
+  default Optional<Integer> integer(String key) {
+    return number(key).filter(number -> number == number.intValue()).map(Long::intValue);
+  }
+
   default boolean flag(String key) {
     return get(key).map(value -> value instanceof Bool(var truth) && truth).orElse(false);
   }

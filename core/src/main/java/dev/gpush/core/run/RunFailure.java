@@ -54,7 +54,7 @@ public record RunFailure(
 
   /** Its number in the run; of a program that starts ranks itself, the one that it reports. */
   public int shownRank() {
-    return facts.number("of_rank").map(Math::toIntExact).orElse(rank);
+    return facts.integer("of_rank").orElse(rank);
   }
 
   /** Whether {@link #shownRank} is a rank of MPI: mpirun does not say on which node that was. */
@@ -80,14 +80,14 @@ public record RunFailure(
   /** As {@link #json} wrote it. */
   public static RunFailure from(Json json) {
     return new RunFailure(
-        json.number("rank").map(Math::toIntExact).orElse(-1),
+        json.integer("rank").orElse(-1),
         new Where(
-            json.number("node").map(Math::toIntExact).orElse(0),
+            json.integer("node").orElse(0),
             json.text("host").orElse(""),
             json.flag("alone"),
             json.text("gpu")),
-        json.number("exit").map(Math::toIntExact),
-        json.number("signal").map(Math::toIntExact),
+        json.integer("exit"),
+        json.integer("signal"),
         json.object("facts"),
         numbers(json, "same_ranks"),
         json.items("left"));
@@ -96,8 +96,7 @@ public record RunFailure(
   /** The whole numbers of a list. */
   public static List<Integer> numbers(Json json, String key) {
     return json.items(key).stream()
-        .flatMap(item -> Json.object("n", item).number("n").stream())
-        .map(Math::toIntExact)
+        .flatMap(item -> Json.object("n", item).integer("n").stream())
         .toList();
   }
 }

@@ -125,9 +125,7 @@ public sealed interface RunReason {
               facts.number("expected"),
               facts.text("address").map(host -> host + ":" + facts.number("port").orElse(0L)),
               facts.number("ms"));
-      case "signal" ->
-          new Signalled(
-              facts.number("signal").map(Math::toIntExact).orElse(0), message, xids(facts));
+      case "signal" -> new Signalled(facts.integer("signal").orElse(0), message, xids(facts));
       case "node-lost" -> new NodeLost(Loss.of(facts.text("what").orElse("")));
       case "exit", "" ->
           signal

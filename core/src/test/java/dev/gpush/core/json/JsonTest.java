@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,11 +82,13 @@ final class JsonTest {
 
   @Test
   void readsFieldsOfTheWrongTypeAsAbsent() {
-    Json json = Json.parse("{\"n\": \"text\", \"t\": 3, \"z\": null}");
+    Json json = Json.parse("{\"n\": \"text\", \"t\": 3, \"l\": 2147483648, \"z\": null}");
 
     assertTrue(json.number("n").isEmpty());
     assertTrue(json.text("t").isEmpty());
     assertTrue(json.get("z").isEmpty());
+    assertTrue(json.integer("l").isEmpty());
+    assertEquals(Optional.of(-3), Json.object("n", -3).integer("n"));
     assertEquals(List.of(), json.items("n"));
     assertEquals(Json.object(), json.object("t"));
   }

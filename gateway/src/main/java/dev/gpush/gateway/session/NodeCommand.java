@@ -150,9 +150,9 @@ final class NodeCommand {
   }
 
   static int status(Json.Obj reason, BlockingStream stream) {
-    Optional<Long> exit = reason.number("exit");
+    Optional<Integer> exit = reason.integer("exit");
     if (exit.isPresent()) {
-      return Math.toIntExact(exit.get());
+      return exit.get();
     }
     Optional<String> signal = reason.text("signal");
     if (signal.isPresent()) {

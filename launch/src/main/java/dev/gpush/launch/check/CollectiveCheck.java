@@ -16,8 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /** Runs a collective through the user's torch, on all nodes of a session at once. */
 final class CollectiveCheck {
@@ -34,10 +37,26 @@ final class CollectiveCheck {
   private static final long GLOO_PAIR = 4L << 20;
   private static final long NCCL_PAIR = 64L << 20;
 
-  /** Reads scripts of the provider, then sets again what goes over them, as for a rank. */
+  /**
+   * Reads scripts of the provider, then sets again what goes over them, as for a rank. Arguments
+   * are names, never values: all users of the node can see those.
+   */
   private static final String SOURCE =
-      "n=$1; shift; while [ \"$n\" -gt 0 ]; do . \"$1\" >/dev/null; shift; n=$((n - 1)); done;"
-          + " exec env \"$@\"";
+      """
+      gpush_scripts=("${@:2:$1}"); shift $(($1 + 1))
+      gpush_names=("${@:2:$1}"); shift $(($1 + 1))
+      gpush_words=("$@")
+      for gpush_name in "${gpush_names[@]}"; do gpush_values+=("${!gpush_name}"); done
+      for gpush_script in "${gpush_scripts[@]}"; do . "$gpush_script" >/dev/null; done
+      for gpush_at in "${!gpush_names[@]}"; do
+        export "${gpush_names[gpush_at]}=${gpush_values[gpush_at]}"
+      done
+      exec "${gpush_words[@]}"
+      """;
+
+  /** What a shell can set; nothing else can be lost in a script. */
+  private static final Predicate<String> SHELL_NAME =
+      Pattern.compile("[A-Za-z_][A-Za-z0-9_]*").asMatchPredicate();
 
   private final LaunchSite site;
   private final Tasks tasks;
@@ -104,7 +123,7 @@ final class CollectiveCheck {
     }
   }
 
-  private List<String> words(Order order, int node) {
+  List<String> words(Order order, int node) {
     Json.Obj part =
         Json.object(
             "node",
@@ -128,11 +147,14 @@ final class CollectiveCheck {
     if (!scripts.isEmpty()) {
       var sourced = new ArrayList<>(List.of("/bin/bash", "-c", SOURCE, "sh", "" + scripts.size()));
       sourced.addAll(scripts);
-      Map<String, String> variables = variables(order, node);
-      for (String name : order.fabric().kept(node, order.environment().keySet())) {
-        Optional.ofNullable(variables.get(name))
-            .ifPresent(value -> sourced.add(name + "=" + value));
-      }
+      Set<String> set = variables(order, node).keySet();
+      List<String> kept =
+          order.fabric().kept(node, order.environment().keySet()).stream()
+              .filter(set::contains)
+              .filter(SHELL_NAME)
+              .toList();
+      sourced.add("" + kept.size());
+      sourced.addAll(kept);
       words.addAll(0, sourced);
     }
     return words;
@@ -149,7 +171,7 @@ final class CollectiveCheck {
     return variables;
   }
 
-  private Map<String, String> environment(Order order, int node, int port) {
+  Map<String, String> environment(Order order, int node, int port) {
     Map<String, String> variables = variables(order, node);
     variables.putAll(order.pythons().get(node).activation());
     variables.put("MASTER_ADDR", order.master());

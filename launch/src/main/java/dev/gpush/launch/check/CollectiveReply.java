@@ -60,7 +60,7 @@ sealed interface CollectiveReply {
     var pairs = new TreeMap<Integer, Double>();
     for (Json pair : answer.items("pairs")) {
       pairs.put(
-          pair.number("with").map(Math::toIntExact).orElse(0),
+          pair.integer("with").orElse(0),
           pair.number("bytes").orElse(0L) / seconds(pair, "seconds"));
     }
     return sizes.isEmpty()

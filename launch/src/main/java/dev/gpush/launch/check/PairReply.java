@@ -33,8 +33,7 @@ sealed interface PairReply {
     }
     var failures = new TreeMap<Integer, String>();
     for (Json pair : answer.items("pairs")) {
-      pair.text("why")
-          .ifPresent(why -> failures.put(pair.number("node").map(Math::toIntExact).orElse(0), why));
+      pair.text("why").ifPresent(why -> failures.put(pair.integer("node").orElse(0), why));
     }
     var unresolved = new TreeMap<String, String>();
     for (Json name : answer.items("names")) {

@@ -77,10 +77,7 @@ public record NodeEnd(
     var failures = new ArrayList<Failed>();
     json.get("first")
         .ifPresent(
-            found ->
-                failures.add(
-                    Failed.from(
-                        found, List.of(found.number("rank").map(Math::toIntExact).orElse(-1)))));
+            found -> failures.add(Failed.from(found, List.of(found.integer("rank").orElse(-1)))));
     for (Json found : json.items("failures")) {
       failures.add(Failed.from(found, RunFailure.numbers(found, "ranks")));
     }
@@ -88,7 +85,7 @@ public record NodeEnd(
         RankEnd.from(json),
         json.flag("stopped"),
         json.flag("lost"),
-        json.number("port_taken").map(Math::toIntExact),
+        json.integer("port_taken"),
         failures,
         json.object("left"));
   }

@@ -49,6 +49,9 @@ public sealed interface RunEvent {
 
   /** How a process ended; exactly one of the two is present. */
   record RankEnd(Optional<Integer> exit, Optional<Integer> signal) {
+    /** Of a status; signals are lower. */
+    private static final int MOST = 255;
+
     /** The status that a shell would give. */
     int status() {
       return exit.orElseGet(() -> 128 + signal.orElse(0));
@@ -58,12 +61,17 @@ public sealed interface RunEvent {
       return status() != 0;
     }
 
+    /** What no process can end with is a failure all the same. */
+    private static int status(long said) {
+      return said >= 0 && said <= MOST ? (int) said : MOST;
+    }
+
     static RankEnd from(Json json) {
-      Optional<Integer> signal = json.number("signal").map(Math::toIntExact);
+      Optional<Integer> signal = json.number("signal").map(RankEnd::status);
       return new RankEnd(
           signal.isPresent()
               ? Optional.empty()
-              : Optional.of(json.number("exit").map(Math::toIntExact).orElse(0)),
+              : Optional.of(json.number("exit").map(RankEnd::status).orElse(0)),
           signal);
     }
   }
@@ -95,6 +103,6 @@ public sealed interface RunEvent {
   }
 
   private static int rank(Json json) {
-    return json.number("rank").map(Math::toIntExact).orElse(-1);
+    return json.integer("rank").orElse(-1);
   }
 }

@@ -137,7 +137,7 @@ public final class LinkNode implements NodeCalls {
       for (Optional<String> line = splitter.next(); line.isPresent(); line = splitter.next()) {
         lines.accept(line.get());
       }
-      return stream.awaitClose().number("exit").map(Math::toIntExact).orElse(128);
+      return stream.awaitClose().integer("exit").orElse(128);
     } finally {
       stream.close();
     }
@@ -150,7 +150,7 @@ public final class LinkNode implements NodeCalls {
     try {
       String output = text(stream.output(0), MOST_OUTPUT);
       Json.Obj close = stream.awaitClose();
-      int exit = close.number("exit").map(Math::toIntExact).orElse(128);
+      int exit = close.integer("exit").orElse(128);
       return new Answer(exit, output, errors.get());
     } finally {
       errors.cancel();

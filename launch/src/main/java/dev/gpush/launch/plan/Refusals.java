@@ -9,7 +9,7 @@ import java.util.List;
 /** What a node's refusal of a run means to the person who typed its words. */
 record Refusals(LaunchSite site, LaunchMaker.ResolvedRun run) {
   LaunchFailure of(String code, Json located) {
-    int node = located.number("node").map(Math::toIntExact).orElse(0);
+    int node = located.integer("node").orElse(0);
     Json facts = located.object("facts");
     return switch (code) {
       case "busy" ->

@@ -30,7 +30,7 @@ public record Attempts(int number, int kept) {
       }
       throw failed;
     }
-    int kept = status.number("before").map(Math::toIntExact).orElse(0);
-    return new Attempts(status.number("attempt").map(Math::toIntExact).orElse(kept + 1), kept);
+    int kept = status.integer("before").orElse(0);
+    return new Attempts(status.integer("attempt").orElse(kept + 1), kept);
   }
 }

@@ -23,6 +23,8 @@ import java.util.TreeMap;
  * or a crash never meets half of one. Thread-safe.
  */
 public final class RunHistory {
+  private static final System.Logger LOG = System.getLogger("gpush.run");
+
   /** How many ended runs are kept; an evening of experiments makes a hundred. */
   private static final int KEPT = 500;
 
@@ -63,6 +65,18 @@ public final class RunHistory {
       throw unusable(folder, failed);
     }
     forgetOldest();
+  }
+
+  /**
+   * As {@link #put}, of a run that has started: it must be known here even if the disk refuses. The
+   * file then tells too little, and a new gateway finds the rest on the nodes.
+   */
+  public void keep(RunRecord record) {
+    try {
+      put(record);
+    } catch (GpushException unwritten) {
+      LOG.log(System.Logger.Level.WARNING, "not recorded, run=" + record.number(), unwritten);
+    }
   }
 
   private void forgetOldest() throws GpushException {

@@ -125,12 +125,12 @@ public record RunRecord(
 
     static Options from(Json json) {
       return new Options(
-          json.number("nodes").map(Math::toIntExact),
-          json.number("gpus").map(Math::toIntExact),
+          json.integer("nodes"),
+          json.integer("gpus"),
           json.text("on"),
           json.text("python"),
-          json.number("nproc").map(Math::toIntExact),
-          json.number("restarts").map(Math::toIntExact).orElse(0),
+          json.integer("nproc"),
+          json.integer("restarts").orElse(0),
           json.flag("warm"),
           json.flag("snapshot"),
           json.texts("env"));
@@ -181,10 +181,10 @@ public record RunRecord(
 
     static Part from(Json json) {
       return new Part(
-          json.number("node").map(Math::toIntExact).orElse(0),
+          json.integer("node").orElse(0),
           json.texts("slots"),
-          json.number("first_rank").map(Math::toIntExact).orElse(0),
-          json.number("ranks").map(Math::toIntExact).orElse(1),
+          json.integer("first_rank").orElse(0),
+          json.integer("ranks").orElse(1),
           json.number("start_ms").orElse(0L));
     }
   }
@@ -336,8 +336,7 @@ public record RunRecord(
 
   /** Empty when it is not a record. */
   public static Optional<RunRecord> from(Json json) {
-    Optional<Integer> number =
-        json.number("run").filter(run -> run > 0 && run <= 1_000_000_000).map(Math::toIntExact);
+    Optional<Integer> number = json.integer("run").filter(run -> run > 0 && run <= 1_000_000_000);
     List<Part> parts = json.items("parts").stream().map(Part::from).toList();
     if (number.isEmpty() || parts.isEmpty()) {
       return Optional.empty();
@@ -353,7 +352,7 @@ public record RunRecord(
                 json.text("folder").orElse("")),
             new Progress(
                 RunState.parse(json.text("state").orElse("")),
-                json.number("exit").map(Math::toIntExact),
+                json.integer("exit"),
                 instant(json, "started").orElse(Instant.EPOCH),
                 instant(json, "ended"),
                 json.get("failure").filter(Json.Obj.class::isInstance).map(RunFailure::from),

@@ -89,8 +89,7 @@ public final class RunStart {
     Json answer = nodes.getFirst().call("ports", Json.object("count", 1));
     return answer.items("ports").stream()
         .findFirst()
-        .map(port -> Json.object("port", port).number("port").orElse(0L))
-        .map(Math::toIntExact)
+        .flatMap(port -> Json.object("port", port).integer("port"))
         .filter(port -> port > 0)
         .orElseThrow(
             () -> new GpushException(new LaunchFailure.Refused(0, "ports", answer.write())));

@@ -104,6 +104,10 @@ public final class RunWatch {
                 watch();
               } catch (GpushException unreachable) {
                 become(now -> now.in(RunState.UNKNOWN));
+              } catch (RuntimeException | Error bug) {
+                // Otherwise everyone who waits for the end would wait forever.
+                become(now -> now.in(RunState.UNKNOWN));
+                throw bug;
               } finally {
                 over.run();
               }
@@ -175,7 +179,7 @@ public final class RunWatch {
     try {
       RunRecord next = change.apply(record);
       if (!next.equals(record)) {
-        history.put(next);
+        history.keep(next);
         record = next;
         changed.signalAll();
       }

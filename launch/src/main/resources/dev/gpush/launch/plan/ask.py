@@ -13,7 +13,7 @@ def ask(counts, argv, env, cwd, gang, back):
         lines.send(counts=counts, argv=argv, env=env, cwd=cwd, back=back)
     envs = [dict(os.environ if env is None else env, **({} if env is None else slurm_variables(0, names, local, counts)))
             for local in range(counts.get(0, 0))]
-    step = Step(argv, envs, cwd)
+    step = Step().start(argv, envs, cwd)
 
     def fail(status):
         with lock:

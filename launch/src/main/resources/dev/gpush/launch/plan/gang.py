@@ -75,28 +75,35 @@ def say(text):
 
 
 class Step:
-    """The processes of one request on one node. `back` is given output, or None where it is the node's own."""
+    """The processes of one request on one node. It is there before they are, so that a stop is never lost."""
 
-    def __init__(self, argv, envs, cwd, back=None):
-        self.children, self.first, self.isStopped, self.lock = [], 0, False, threading.Lock()
+    def __init__(self):
+        self.children, self.first, self.isStopped, self.lock = [], 0, False, threading.RLock()
         self.threads = []
+
+    def start(self, argv, envs, cwd, back=None):
+        """`back` is given output, or None where it is the node's own."""
         for env in envs:
             pipe = subprocess.PIPE if back else None
             try:
-                # A group of its own, so that what it has started is ended with it.
-                child = subprocess.Popen(argv, env=env, cwd=cwd, stdout=pipe, stderr=pipe, preexec_fn=os.setpgrp,
-                                         stdin=subprocess.DEVNULL if back else None)
+                with self.lock:
+                    if self.isStopped:
+                        break
+                    # A group of its own, so that what it has started is ended with it.
+                    child = subprocess.Popen(argv, env=env, cwd=cwd, stdout=pipe, stderr=pipe, preexec_fn=os.setpgrp,
+                                             stdin=subprocess.DEVNULL if back else None)
+                    self.children.append(child)
             except OSError as error:
                 sys.stderr.write("%s: %s\n" % (argv[0], error.strerror or error))
                 self.first = self.first or 127
                 self.stop()
                 break
-            self.children.append(child)
             if back:
                 for channel, stream in ((1, child.stdout), (2, child.stderr)):
                     thread = threading.Thread(target=self.copy, args=(stream, channel, back), daemon=True)
                     thread.start()
                     self.threads.append(thread)
+        return self
 
     @staticmethod
     def copy(stream, channel, back):
@@ -271,7 +278,7 @@ class Leader:
         return ranks
 
     def program(self, argv):
-        return Step(argv, [self.start], os.getcwd()).wait()
+        return Step().start(argv, [self.start], os.getcwd()).wait()
 
     def listen_here(self):
         server = socket.socket(socket.AF_UNIX)
@@ -349,7 +356,8 @@ class Follower:
             if message is None:
                 break
             if message["op"] == "start":
-                threading.Thread(target=self.step, args=(message,), daemon=True).start()
+                step = self.steps[message["id"]] = Step()
+                threading.Thread(target=self.step, args=(message, step), daemon=True).start()
             elif message["op"] == "join":
                 threading.Thread(target=self.join, args=(message,), daemon=True).start()
             elif message["op"] == "stop":
@@ -398,7 +406,7 @@ class Follower:
         status = self.ray.start(message["argv"])
         self.lines.send(op="end", id=message["id"], status=status)
 
-    def step(self, message):
+    def step(self, message, step):
         id, workspace, own = message["id"], message["workspace"], os.environ.get("GPUSH_WORKSPACE", "")
 
         def here(text):
@@ -420,9 +428,7 @@ class Follower:
         try:
             cwd = here(message["cwd"])
             argv = [here(word) for word in message["argv"]] if message["tasks"] else message["argv"]
-            step = Step(argv, envs, cwd if os.path.isdir(cwd) else own or None,
-                        back if message["back"] else None)
-            self.steps[id] = step
+            step.start(argv, envs, cwd if os.path.isdir(cwd) else own or None, back if message["back"] else None)
             status = step.wait()
         except OSError as error:
             say(str(error))

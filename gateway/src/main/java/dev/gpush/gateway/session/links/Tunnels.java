@@ -203,10 +203,10 @@ final class Tunnels implements LinkMaker.Through {
     }
     Json peers = first.call("status", Json.object()).object("peers");
     // Without a port all nodes are on one host, where the agents find each other.
-    Optional<Long> port = peers.number("port");
+    Optional<Integer> port = peers.integer("port");
     if (port.isPresent() && isAnyMissing(peers)) {
       String address = session.gang().nodes().getFirst().address();
-      Json.Obj where = PeerSecret.nodeZero(address, Math.toIntExact(port.get()));
+      Json.Obj where = PeerSecret.nodeZero(address, port.get());
       session.backend().introduce(session.gang(), where);
     }
   }

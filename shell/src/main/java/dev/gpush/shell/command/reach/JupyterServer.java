@@ -174,7 +174,7 @@ record JupyterServer(int node, int port, String url, String token) {
       Json said = Json.parse(answer.printed());
       return new JupyterServer(
           node,
-          Math.toIntExact(said.number("port").orElse(0L)),
+          said.integer("port").orElse(0),
           said.text("base_url").orElse("/"),
           said.text("token").orElse(""));
     } catch (JsonSyntaxException damaged) {

@@ -1,0 +1,50 @@
+package dev.gpush.launch.run;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The runs that the nodes of a session report, the newest first; nothing of a lost node. */
+public record RunListing(LaunchSite site, Tasks tasks) {
+  /** Far more than a node keeps runs; its answers may be anything. */
+  private static final int PAGES = 100;
+
+  /** Those in progress, of each node. */
+  public List<List<Json>> alive() throws InterruptedException {
+    return list(Json.object("alive", true));
+  }
+
+  /** All that there are, of each node. */
+  public List<List<Json>> all() throws InterruptedException {
+    return list(Json.object());
+  }
+
+  private List<List<Json>> list(Json.Obj which) throws InterruptedException {
+    var asking = new ArrayList<Work<List<Json>, RuntimeException>>();
+    for (LaunchNode node : site.nodes()) {
+      asking.add(() -> node.calls().isLost() ? List.of() : list(node.calls(), which));
+    }
+    return tasks.all("list", asking);
+  }
+
+  /** All answers together: one holds as many runs as fit. */
+  private static List<Json> list(NodeCalls node, Json.Obj which) throws InterruptedException {
+    var all = new ArrayList<Json>();
+    List<Json> page = node.call("run.list", which).items();
+    for (int pages = 1; !page.isEmpty() && pages <= PAGES; pages++) {
+      all.addAll(page);
+      Optional<Integer> oldest = page.getLast().integer("run");
+      if (oldest.isEmpty()) {
+        break;
+      }
+      page = node.call("run.list", which.with("before", oldest.get())).items();
+    }
+    return all;
+  }
+}

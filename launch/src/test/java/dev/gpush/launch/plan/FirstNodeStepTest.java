@@ -1,0 +1,62 @@
+package dev.gpush.launch.plan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.launch.python.Resources;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The text that runs on the nodes, without nodes. */
+final class FirstNodeStepTest {
+  @TempDir private Path folder;
+
+  /** Its thread begins only after the stop was read. */
+  private static final String TEST =
+      """
+      told, ended = threading.Event(), threading.Event()
+
+      class Node0:
+          messages = [
+              {"op": "start", "id": 1, "argv": ["touch", "ran"], "env": {}, "gone": [], "given": {}, "cwd": os.getcwd(),
+               "workspace": "", "back": False, "counts": {"1": 1}, "tasks": False},
+              {"op": "stop", "id": 1}]
+
+          def read(self):
+              if self.messages:
+                  return self.messages.pop(0)
+              told.set()
+              ended.wait()
+              return {"op": "over", "status": 0}
+
+          def send(self, **message):
+              if message["op"] == "end":
+                  ended.set()
+
+      class Late(Follower):
+          def step(self, *arguments):
+              told.wait()
+              super().step(*arguments)
+
+          def meet(self):
+              return Node0()
+
+      os.environ.update(GPUSH_GANG_KEY="k", GPUSH_NODE="1")
+      print(Late().run(), os.path.exists("ran"))
+      """;
+
+  @Test
+  void aStopBeforeTheProcessesAreStartedIsNotLost() throws Exception {
+    String text = Resources.text(FirstNodeCommand.class, "gang.py") + TEST;
+    Process process =
+        new ProcessBuilder("python3", "-c", text)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .start();
+
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertEquals("0 False\n", said);
+  }
+}
