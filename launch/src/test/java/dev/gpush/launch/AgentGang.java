@@ -182,11 +182,6 @@ final class AgentGang implements AutoCloseable {
   /** A node that reads a recorded tree when it is asked for the facts of its network. */
   private record OnTree(NodeCalls real, String root) implements NodeCalls {
     @Override
-    public boolean can(String capability) {
-      return real.can(capability);
-    }
-
-    @Override
     public Json call(String method, Json.Obj params) throws InterruptedException {
       return real.call(method, method.equals("fabric.facts") ? params.with("root", root) : params);
     }
