@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -105,7 +106,7 @@ public final class AgentImage implements AgentProgram {
   /**
    * An agent that is changed for a test.
    *
-   * @param instead texts of modules by their paths without {@code .py}
+   * @param instead texts of modules by their paths without {@code .py}; others may be new
    */
   public AgentImage(Tasks tasks, RandomGenerator random, Map<String, String> instead) {
     this(tasks, random, pack(instead));
@@ -127,19 +128,18 @@ public final class AgentImage implements AgentProgram {
   }
 
   private static byte[] pack(Map<String, String> instead) {
-    var modules = Json.object();
+    var texts = new TreeMap<String, String>();
     for (String name : modules()) {
       String file = name + ".py";
       // The loader goes on the command line.
       if (!file.equals(LOADER_FILE)) {
-        modules =
-            modules.with(
-                name, Optional.ofNullable(instead.get(name)).orElseGet(() -> resource(file)));
+        texts.put(name, resource(file));
       }
     }
+    texts.putAll(instead);
     var packed = new ByteArrayOutputStream();
     try (OutputStream deflater = new DeflaterOutputStream(packed)) {
-      deflater.write(modules.write().getBytes(StandardCharsets.UTF_8));
+      deflater.write(Json.of(texts).write().getBytes(StandardCharsets.UTF_8));
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
     }
