@@ -128,7 +128,6 @@ final class BadFilesTest {
           backends: local | 1:11 backends: must be keys with values: hpc: {kind: local}
           backends: {hpc: slurm} | 1:17 backends.hpc: must be keys with values: {kind: local}
           backends: {HPC: {kind: local}} | 1:12 backends.HPC: a backend's name is a-z, 0-9 and '-', at most 32
-          backends: {hpc: {kind: lambda}} | 1:24 backends.hpc.kind: lambda is not supported yet: cloud accounts
           backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, slurm, kubernetes, not slum, did you mean slurm?
           backends: {hpc: {kind: slurm, exclusive: 1}} | 1:42 backends.hpc.exclusive: must be true or false, not 1
           backends: {hpc: {kind: slurm, partition: []}} | 1:42 backends.hpc.partition: must be text, or a list of texts, not a list of 0

@@ -4,7 +4,6 @@ import static dev.gpush.templates.schema.Place.PERSON;
 import static dev.gpush.templates.schema.Place.SITE;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Text;
@@ -17,15 +16,10 @@ final class GatewayKeys {
   private static final Set<Place> PEOPLE = Set.of(PERSON, SITE);
   private static final Support FULL = new Support.Full();
 
-  private static final OneOf COMPATIBILITIES =
-      new OneOf(List.of(new Choice("modern", ""), new Choice("legacy", "")));
-  private static final OneOf AUDITS =
-      new OneOf(
-          List.of(
-              new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
+  private static final OneOf COMPATIBILITIES = new OneOf(List.of("modern", "legacy"));
+  private static final OneOf AUDITS = new OneOf(List.of("none", "connections", "commands"));
 
-  private static final OneOf ENTRIES =
-      new OneOf(List.of(new Choice("auto", ""), new Choice("port", ""), new Choice("socket", "")));
+  private static final OneOf ENTRIES = new OneOf(List.of("auto", "port", "socket"));
 
   static final List<Key> ALL =
       List.of(
