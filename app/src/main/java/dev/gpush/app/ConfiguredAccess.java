@@ -4,7 +4,6 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.ssh.access.AccessFiles;
-import dev.gpush.ssh.files.SshServerSettings.Compatibility;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +29,6 @@ final class ConfiguredAccess implements Supplier<AccessFiles> {
   // guarded by this
   private List<Object> version = List.of();
   private AccessFiles access;
-  private Compatibility compatibility = Compatibility.MODERN;
 
   ConfiguredAccess(Configs configs, Path home, Path site, String owner) {
     this.configs = configs;
@@ -38,12 +36,6 @@ final class ConfiguredAccess implements Supplier<AccessFiles> {
     this.files = List.of(home.resolve("config.yaml"), site);
     this.owner = owner;
     this.access = AccessFiles.ofHome(home, owner);
-  }
-
-  /** A running gateway keeps the one it was started with. */
-  synchronized Compatibility compatibility() {
-    get();
-    return compatibility;
   }
 
   @Override
@@ -74,10 +66,6 @@ final class ConfiguredAccess implements Supplier<AccessFiles> {
   }
 
   private void read(Config config) {
-    compatibility =
-        config.text("gateway.compatibility").filter("legacy"::equals).isPresent()
-            ? Compatibility.LEGACY
-            : Compatibility.MODERN;
     Set<String> principals = Set.copyOf(texts(config, "gateway.principals"));
     access =
         new AccessFiles(

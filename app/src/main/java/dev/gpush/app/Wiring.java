@@ -31,7 +31,6 @@ import dev.gpush.ssh.audit.AuditDetail;
 import dev.gpush.ssh.files.OtherPeople;
 import dev.gpush.ssh.files.SshAddress;
 import dev.gpush.ssh.files.SshServerSettings;
-import dev.gpush.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.sync.WorkspaceRules;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
@@ -130,7 +129,7 @@ final class Wiring implements AutoCloseable {
     var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
         SshGateway.start(
-            sshSettings(home, environment, access.compatibility(), socket(configs, home, folder)),
+            sshSettings(home, environment, socket(configs, home, folder)),
             access,
             sessions.routes(),
             records,
@@ -220,15 +219,11 @@ final class Wiring implements AutoCloseable {
   }
 
   private static SshServerSettings sshSettings(
-      Home home,
-      Map<String, String> environment,
-      Compatibility compatibility,
-      Optional<Path> socket) {
+      Home home, Map<String, String> environment, Optional<Path> socket) {
     return new SshServerSettings(
         home.path(),
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
         Path.of(System.getProperty("user.home"), ".ssh", "config"),
-        compatibility,
         socket,
         WindowsPrograms.wsl(environment));
   }

@@ -1,7 +1,5 @@
 package dev.gpush.ssh;
 
-import dev.gpush.ssh.files.SshServerSettings.Compatibility;
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.sshd.common.NamedFactory;
 import org.apache.sshd.common.cipher.BuiltinCiphers;
@@ -25,15 +23,6 @@ final class Algorithms {
           BuiltinDHFactories.sntrup761x25519_openssh,
           BuiltinDHFactories.curve25519,
           BuiltinDHFactories.curve25519_libssh);
-
-  /** Sound, too, but without protection against quantum computers and harder to implement. */
-  private static final List<BuiltinDHFactories> OLDER_KEY_EXCHANGES =
-      List.of(
-          BuiltinDHFactories.ecdhp256,
-          BuiltinDHFactories.ecdhp384,
-          BuiltinDHFactories.ecdhp521,
-          BuiltinDHFactories.dhg16_512,
-          BuiltinDHFactories.dhg14_256);
 
   private static final List<BuiltinCiphers> CIPHERS =
       List.of(
@@ -70,17 +59,13 @@ final class Algorithms {
 
   private Algorithms() {}
 
-  static SshServer server(Compatibility compatibility) {
-    var keyExchanges = new ArrayList<>(KEY_EXCHANGES);
-    if (compatibility == Compatibility.LEGACY) {
-      keyExchanges.addAll(OLDER_KEY_EXCHANGES);
-    }
+  static SshServer server() {
     // Does not check whether they are supported: that would load Bouncy Castle before it is needed.
     boolean ignoreUnsupported = false;
     return ServerBuilder.builder()
         .keyExchangeFactories(
             NamedFactory.setUpTransformedFactories(
-                ignoreUnsupported, List.copyOf(keyExchanges), ServerBuilder.DH2KEX))
+                ignoreUnsupported, List.copyOf(KEY_EXCHANGES), ServerBuilder.DH2KEX))
         .cipherFactories(List.copyOf(CIPHERS))
         .macFactories(List.copyOf(MACS))
         .compressionFactories(List.copyOf(COMPRESSIONS))

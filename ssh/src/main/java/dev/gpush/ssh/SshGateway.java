@@ -31,7 +31,6 @@ import dev.gpush.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -123,15 +122,11 @@ public final class SshGateway implements AutoCloseable {
     var ports = new PortMemory(settings.home());
     var listener = new ListenerFile(settings.home());
     Tasks own = tasks.group("ssh");
-    var hosts = new ArrayList<>(List.of(host));
-    if (settings.compatibility() == SshServerSettings.Compatibility.LEGACY) {
-      hosts.add(keys.olderHostKey());
-    }
     var logins = new LoginKeys(user.getPublic(), access, clock);
     var connections = new Connections(own, routes, clock);
     for (SshAddress address : addresses(settings, ports)) {
       var services = new SocketServices(own, clock, ClientLimits.LOGINS, settings.socket());
-      SshServer server = server(settings, identity, hosts, logins);
+      SshServer server = server(identity, host, logins);
       server.setChannelFactories(ChannelKinds.of(connections));
       server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
       records.connections().ifPresent(trail -> listenTo(server, trail));
@@ -160,11 +155,10 @@ public final class SshGateway implements AutoCloseable {
         : ports.candidates().stream().<SshAddress>map(SshAddress.Port::new).toList();
   }
 
-  private static SshServer server(
-      SshServerSettings settings, HomeIdentity identity, List<KeyPair> hosts, LoginKeys logins) {
-    SshServer server = Algorithms.server(settings.compatibility());
+  private static SshServer server(HomeIdentity identity, KeyPair host, LoginKeys logins) {
+    SshServer server = Algorithms.server();
     server.setHost(HOST);
-    server.setKeyPairProvider(KeyPairProvider.wrap(hosts));
+    server.setKeyPairProvider(KeyPairProvider.wrap(host));
     server.setUserAuthFactories(List.of(new PublicKeyLogin()));
     server.setPublickeyAuthenticator(logins);
     server.addSessionListener(logins);

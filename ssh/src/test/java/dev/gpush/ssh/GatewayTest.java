@@ -66,11 +66,7 @@ class GatewayTest {
 
   private SshServerSettings settings(String... launcher) throws IOException {
     return new SshServerSettings(
-        home(),
-        List.of(launcher),
-        folder.resolve("config"),
-        SshServerSettings.Compatibility.MODERN,
-        Optional.empty());
+        home(), List.of(launcher), folder.resolve("config"), Optional.empty());
   }
 
   private SshGateway start(SshServerSettings settings) {
@@ -273,11 +269,7 @@ class GatewayTest {
             GpushException.class,
             () ->
                 new SshServerSettings(
-                    Path.of("/a\"b"),
-                    List.of("gpush"),
-                    Path.of("config"),
-                    SshServerSettings.Compatibility.MODERN,
-                    Optional.empty()));
+                    Path.of("/a\"b"), List.of("gpush"), Path.of("config"), Optional.empty()));
 
     assertTrue(refused.failure().toString().contains("ssh_config cannot contain"));
   }

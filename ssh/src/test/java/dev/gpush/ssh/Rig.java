@@ -37,7 +37,6 @@ final class Rig implements AutoCloseable {
   private final AgentNode node;
   private final Records records;
   private final SshGateway gateway;
-  private final SshServerSettings.Compatibility compatibility;
   private final List<String> asked = new CopyOnWriteArrayList<>();
 
   Rig() throws IOException, InterruptedException {
@@ -51,12 +50,6 @@ final class Rig implements AutoCloseable {
   }
 
   Rig(NodeMaker maker) throws IOException, InterruptedException {
-    this(maker, SshServerSettings.Compatibility.MODERN);
-  }
-
-  Rig(NodeMaker maker, SshServerSettings.Compatibility compatibility)
-      throws IOException, InterruptedException {
-    this.compatibility = compatibility;
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
     this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
@@ -101,7 +94,7 @@ final class Rig implements AutoCloseable {
 
   SshServerSettings settings() {
     return new SshServerSettings(
-        home(), List.of("true"), folder.resolve("dot ssh/config"), compatibility, Optional.empty());
+        home(), List.of("true"), folder.resolve("dot ssh/config"), Optional.empty());
   }
 
   Path home() {

@@ -6,7 +6,6 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.ssh.channel.TerminalModes;
 import dev.gpush.ssh.files.HomeIdentity;
 import dev.gpush.ssh.files.JdkEd25519;
-import dev.gpush.ssh.files.SshServerSettings;
 import dev.gpush.ssh.route.NodeName;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -93,7 +92,7 @@ class SmallPartsTest {
   @Test
   void noConnectionEndsBecauseNothingMoves() throws Exception {
     KeyPair host = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
-    SshServer server = Algorithms.server(SshServerSettings.Compatibility.MODERN);
+    SshServer server = Algorithms.server();
 
     Tuning.apply(server, HomeIdentity.of(host));
 

@@ -45,11 +45,7 @@ class SocketOnlyTest {
   private SshGateway start(String launcher) throws IOException {
     var settings =
         new SshServerSettings(
-            home(),
-            List.of(launcher),
-            folder.resolve("config"),
-            SshServerSettings.Compatibility.MODERN,
-            Optional.of(socket()));
+            home(), List.of(launcher), folder.resolve("config"), Optional.of(socket()));
     var gateway =
         SshGateway.start(
             settings,

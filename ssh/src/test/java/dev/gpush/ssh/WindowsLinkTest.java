@@ -124,7 +124,6 @@ class WindowsLinkTest {
             folder.resolve("a 100% home"),
             List.of("false"),
             folder.resolve("config"),
-            SshServerSettings.Compatibility.MODERN,
             socket,
             Optional.of(new Wsl("Ubuntu-24.04", this::output)));
     try {

@@ -122,6 +122,7 @@ final class BadFilesTest {
           defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?
           defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notifications
           gateway: {record: none} | 1:11 gateway.record: was removed; delete the line, and record a terminal with asciinema
+          gateway: {compatibility: legacy} | 1:11 gateway.compatibility: was removed; delete the line, and use a client that has curve25519 and Ed25519
           gateway: {recrod: none} | 1:11 gateway.recrod: unknown key
           defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in config.yaml
           default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?

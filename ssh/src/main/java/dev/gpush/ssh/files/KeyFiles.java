@@ -12,8 +12,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
-import java.security.KeyPairGenerator;
-import java.security.spec.ECGenParameterSpec;
 import java.util.List;
 import java.util.Optional;
 import org.apache.sshd.common.NamedResource;
@@ -42,27 +40,11 @@ public final class KeyFiles {
   }
 
   public KeyPair hostKey() {
-    return key(hostKeyFile(), "gpush host", JdkEd25519::generate);
-  }
-
-  /** A second host key, for clients that do not have Ed25519. */
-  public KeyPair olderHostKey() {
-    return key(folder.resolve("ssh_host_ecdsa_key"), "gpush host", KeyFiles::ecdsa);
-  }
-
-  private static KeyPair ecdsa() throws GeneralSecurityException {
-    var generator = KeyPairGenerator.getInstance("EC");
-    generator.initialize(new ECGenParameterSpec("secp256r1"));
-    return generator.generateKeyPair();
-  }
-
-  @FunctionalInterface
-  private interface Generator {
-    KeyPair generate() throws GeneralSecurityException;
+    return key(hostKeyFile(), "gpush host");
   }
 
   public KeyPair userKey() {
-    return key(userKeyFile(), "gpush user", JdkEd25519::generate);
+    return key(userKeyFile(), "gpush user");
   }
 
   /** The public half, as known_hosts and authorized_keys have it: type and base64. */
@@ -70,10 +52,10 @@ public final class KeyFiles {
     return PublicKeyEntry.toString(key.getPublic());
   }
 
-  private KeyPair key(Path file, String comment, Generator generator) {
+  private KeyPair key(Path file, String comment) {
     try {
       if (Files.notExists(file)) {
-        make(file, comment, generator);
+        make(file, comment);
       }
       Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
       return read(file);
@@ -88,10 +70,9 @@ public final class KeyFiles {
     }
   }
 
-  private void make(Path file, String comment, Generator generator)
-      throws IOException, GeneralSecurityException {
+  private void make(Path file, String comment) throws IOException, GeneralSecurityException {
     WholeFile.makeFolder(folder);
-    KeyPair made = generator.generate();
+    KeyPair made = JdkEd25519.generate();
     var text = new ByteArrayOutputStream();
     OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(made, comment, null, text);
     Path publicFile = file.resolveSibling(file.getFileName() + ".pub");

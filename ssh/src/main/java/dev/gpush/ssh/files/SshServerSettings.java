@@ -13,32 +13,15 @@ import java.util.Optional;
  * @param home {@code $GPUSH_HOME}, with the keys, the port and the files that ssh clients read
  * @param launcher the command that starts gpush, without arguments: {@code __wake} is added
  * @param userConfig the user's own {@code ~/.ssh/config}; only {@code gpush link} changes it
- * @param compatibility how old the clients may be
  * @param socket to listen on in place of a port
  * @param wsl where it runs inside Windows
  */
 public record SshServerSettings(
-    Path home,
-    List<String> launcher,
-    Path userConfig,
-    Compatibility compatibility,
-    Optional<Path> socket,
-    Optional<Wsl> wsl) {
-  /** Which key exchanges and host keys are offered. */
-  public enum Compatibility {
-    MODERN,
-    /** Older ones too, for clients that have nothing else. */
-    LEGACY
-  }
-
+    Path home, List<String> launcher, Path userConfig, Optional<Path> socket, Optional<Wsl> wsl) {
   /** Of a machine without Windows. */
   public SshServerSettings(
-      Path home,
-      List<String> launcher,
-      Path userConfig,
-      Compatibility compatibility,
-      Optional<Path> socket) {
-    this(home, launcher, userConfig, compatibility, socket, Optional.empty());
+      Path home, List<String> launcher, Path userConfig, Optional<Path> socket) {
+    this(home, launcher, userConfig, socket, Optional.empty());
   }
 
   public SshServerSettings {

@@ -16,7 +16,6 @@ final class GatewayKeys {
   private static final Set<Place> PEOPLE = Set.of(PERSON, SITE);
   private static final Support FULL = new Support.Full();
 
-  private static final OneOf COMPATIBILITIES = new OneOf(List.of("modern", "legacy"));
   private static final OneOf AUDITS = new OneOf(List.of("none", "connections", "commands"));
 
   private static final OneOf ENTRIES = new OneOf(List.of("auto", "port", "socket"));
@@ -41,11 +40,6 @@ final class GatewayKeys {
               new FilePath(),
               "a file of public keys, or a key revocation list of ssh-keygen, that may not log"
                   + " in"),
-          gateway(
-              "compatibility",
-              COMPATIBILITIES,
-              "modern, or legacy: older key exchanges, host keys and ciphers too, for clients"
-                  + " that have nothing else; read when the gateway starts; none: modern"),
           new Key(
               "gateway.audit",
               "gateway.audit",
@@ -65,6 +59,8 @@ final class GatewayKeys {
               "where ssh reaches the gateway: a port of 127.0.0.1; a socket of its user alone,"
                   + " through a ProxyCommand; auto: a socket if other people are logged in"
                   + " (reference/ssh-clients.md); read when the gateway starts"),
+          removed(
+              "compatibility", "delete the line, and use a client that has curve25519 and Ed25519"),
           removed("record", "delete the line, and record a terminal with asciinema"));
 
   private GatewayKeys() {}
