@@ -26,7 +26,7 @@ from .core import processes
 from .core.loop import NO_ROOM, Loop
 from .core.refused import Refused
 from .core.sockets import peer_uid
-from .core.version import MINOR, PYTHON, VERSION
+from .core.version import PYTHON, VERSION
 from .core.worker import Worker
 from .gang import peers, tunnels
 from .host import guard, handover, locks, sweep
@@ -48,9 +48,6 @@ LEAVING_SECONDS = 0.25      # between two checks whether there is anything left 
 SAME_SECONDS = 2.0          # two signals of a scheduler that come so close together are one
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
-CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
-                "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport",
-                "check.pairs", "warm", "environment", "copy", "data", "snapshot"]
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")
@@ -303,7 +300,7 @@ class Agent:
             pipe.bye("released", {"why": self.ending})
             return
         if value.get("version") != VERSION:
-            pipe.bye("version", {"version": VERSION, "minor": MINOR})
+            pipe.bye("version", {"version": VERSION})
             return
         term, last, incarnation = value.get("term", 0), value.get("last", 0), value.get("incarnation", "")
         said_at = value.get("at", self.said_at)
@@ -336,8 +333,8 @@ class Agent:
         self.watch_lease()
         pipe.greeted = True
         pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({
-            "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
-            "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": CAPABILITIES,
+            "version": VERSION, "agent": self.identity, "resumed": resumed,
+            "last": self.link.last_in if resumed else 0, "term": self.term,
             "python": PYTHON, "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
             "boot": self.boot, "bare": self.bare, "again": self.again, "generation": self.generation(), "cannot": self.lacks()}))])
         if resumed:

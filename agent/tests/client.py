@@ -203,7 +203,7 @@ class Client:
         self.bye = self.welcome = None
         self.fd_in, self.fd_out = process.stdout.fileno(), process.stdin.fileno()
         self.raw(frames.encode(frames.HELLO, 0, 0, 0, frames.pack_json(
-            {"version": 1, "minor": 0, "holder": self.holder, "incarnation": self.incarnation, "term": self.term,
+            {"version": 2, "holder": self.holder, "incarnation": self.incarnation, "term": self.term,
              "agent": self.agent, "last": self.last_in, "at": self.at})))
         head = b""
         mark = b"" if process.preamble is None else (process.preamble + "\n").encode()

@@ -135,7 +135,7 @@ class Pipe:
     def push(self, buffers):
         for buffer in buffers:
             value = frames.unpack_json(buffer[frames.HEADER_SIZE:])
-            known = ("version", "minor", "agent", "resumed", "last", "term")    # not what differs between machines
+            known = ("version", "agent", "resumed", "last", "term")    # not what differs between machines
             payload = frames.pack_json({key: value[key] for key in known})
             self.out.append(frames.encode(buffer[4], 0, 0, 0, payload))
 

@@ -8,11 +8,12 @@ import unittest
 from run import slow
 import trees
 from gpush_agent.fabric import gather
+from recorded import Recorded
 
 
 def facts_of(node, root):
     node.write(root)
-    return gather.answer({"peers": node.peers, "root": root}, {"PATH": "/usr/bin:/bin"}, "/root")
+    return gather.facts(Recorded(root, {"PATH": "/usr/bin:/bin"}, "/root"), node.peers)
 
 
 def described(node):

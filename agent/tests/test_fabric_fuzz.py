@@ -11,6 +11,7 @@ from run import slow
 import trees
 from gpush_agent.fabric import conf, gather, gpus, interfaces, topology
 from gpush_agent.link import frames
+from recorded import Recorded
 
 SEED = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
 ROUNDS = int(os.environ.get("ROUNDS") or 1)
@@ -22,15 +23,15 @@ TEXT, NUMBER, FLAG = str, (int, float), bool
 LIST, TABLE = "list", "table"
 VARIABLES = {TABLE: TEXT}
 SHAPE = {
-    "hostname": TEXT, "memlock": int, "default_route": TEXT, "gpu_vendor": TEXT, "open_driver": FLAG, "peermem": FLAG, "shm_bytes": int,
+    "hostname": TEXT, "memlock": int, "default_route": TEXT, "gpu_vendor": TEXT,
     "imex": {LIST: TEXT}, "plugins": {LIST: TEXT}, "plugins_off_path": {LIST: TEXT}, "nics": {TABLE: TEXT}, "topology": {TABLE: {TABLE: TEXT}},
     "unreadable": {LIST: {"path": TEXT, "why": TEXT}}, "routes": {LIST: {"to": TEXT, "interface": TEXT, "source": TEXT}},
-    "rdma": {LIST: {"device": TEXT, "port": int, "state": TEXT, "physical": TEXT, "link": TEXT, "gbits": NUMBER, "rate": TEXT, "vendor": TEXT,
-                    "pci": TEXT, "numa": int, "firmware": TEXT, "driver": TEXT, "virtual": FLAG, "software": FLAG, "interfaces": {LIST: TEXT},
-                    "verbs": TEXT, "verbs_path": TEXT, "gids": {LIST: {"index": int, "type": TEXT, "gid": TEXT, "interface": TEXT}}}},
+    "rdma": {LIST: {"device": TEXT, "port": int, "state": TEXT, "link": TEXT, "gbits": NUMBER, "rate": TEXT, "vendor": TEXT,
+                    "pci": TEXT, "driver": TEXT, "virtual": FLAG, "software": FLAG, "interfaces": {LIST: TEXT},
+                    "verbs": TEXT, "gids": {LIST: {"index": int, "type": TEXT, "gid": TEXT, "interface": TEXT}}}},
     "interfaces": {LIST: {"name": TEXT, "state": TEXT, "gbits": NUMBER, "mtu": int, "kind": TEXT, "master": TEXT, "members": {LIST: TEXT},
                           "rdma": {LIST: TEXT}, "addresses": {LIST: TEXT}, "driver": TEXT}},
-    "gpus": {LIST: {"index": int, "uuid": TEXT, "pci": TEXT, "name": TEXT, "memory_mib": int, "driver": TEXT, "mig": FLAG, "numa": int}},
+    "gpus": {LIST: {"index": int, "uuid": TEXT, "pci": TEXT, "name": TEXT, "memory_mib": int, "driver": TEXT, "mig": FLAG}},
     "conf": {LIST: {"path": TEXT, "variables": VARIABLES, "mistakes": {LIST: TEXT}}}, "scripts": {LIST: {"path": TEXT, "variables": VARIABLES}},
     "environment": {"image": VARIABLES, "session": VARIABLES},
     "provider": {"files": {LIST: TEXT}, "product": {TABLE: TEXT}}}
@@ -126,7 +127,7 @@ class NonsenseTest(unittest.TestCase):
             node.write(root)
             files = sorted(node.files)
             for reading in range(READINGS):
-                found = gather.answer({"peers": node.peers, "root": root}, {"PATH": "/bin"}, "/root")
+                found = gather.facts(Recorded(root, {"PATH": "/bin"}, "/root"), node.peers)
                 place = "%s, reading %d" % (name, reading)
                 self.assertIsNone(wrong(found, SHAPE), place)
                 json.dumps(found, allow_nan=False)
@@ -147,7 +148,7 @@ class NonsenseTest(unittest.TestCase):
             gpus.bus_id(text)
 
     def test_a_wrong_shape_is_seen(self):
-        for bad in ({"memlock": "1"}, {"memlock": True}, {"peermem": 1}, {"rdma": {}}, {"rdma": [{"device": None}]}, {"new": 1}, {"hostname": "a\nb"}):
+        for bad in ({"memlock": "1"}, {"memlock": True}, {"rdma": {}}, {"rdma": [{"device": None}]}, {"new": 1}, {"hostname": "a\nb"}):
             self.assertIsNotNone(wrong(bad, SHAPE), bad)
 
 

@@ -30,7 +30,6 @@ class FinderTest(FilesTest):
 
     def test_lists_what_is_new_in_folders_of_gpush_and_in_those_that_are_named(self):
         node = self.gateway().open()
-        self.assertTrue(node.holds["finds"])
         node.push({"a.py": b"1", "p/q/c.py": b"3"})
         self.assertEqual(self.names(node), {})
 

@@ -450,7 +450,7 @@ class AgentFuzzTest(NodeTest):
             sock.close()
 
     def hello(self, **more):
-        value = {"version": 1, "minor": 0, "holder": "fuzz", "incarnation": uuid.uuid4().hex, "term": 1, "agent": "", "last": 0}
+        value = {"version": 2, "holder": "fuzz", "incarnation": uuid.uuid4().hex, "term": 1, "agent": "", "last": 0}
         return frames.encode(frames.HELLO, 0, 0, 0, frames.pack_json(dict(value, **more)))
 
     def newer_hello(self):

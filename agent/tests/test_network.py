@@ -9,8 +9,7 @@ import unittest
 from test_supervisor import RunTest, until
 from gpush_agent.core.loop import Loop
 from gpush_agent.core.refused import Refused
-from gpush_agent.fabric.reader import Reader
-from gpush_agent.fabric.recorded import Recorded
+from recorded import Recorded, Tree
 from gpush_agent.network import counters, logs, nccl, observer
 import trees
 
@@ -323,7 +322,7 @@ class CountersTest(unittest.TestCase):
     def test_a_machine_without_anything(self):
         root = tempfile.mkdtemp(prefix="gpn")
         self.addCleanup(shutil.rmtree, root)
-        self.assertEqual(Counted(Reader(root)).facts(), {})
+        self.assertEqual(Counted(Tree(root)).facts(), {})
 
     def test_every_recorded_machine_can_be_counted(self):
         for name in trees.names():

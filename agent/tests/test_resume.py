@@ -149,14 +149,14 @@ class ResumeTest(NodeTest):
         stream.send(b"whole")
         with self.raw_socket() as sock:
             sock.sendall(frames.encode(frames.HELLO, 0, 0, 0, frames.pack_json(
-                {"version": 1, "incarnation": client.incarnation, "term": 1, "agent": "", "last": 0, "at": 6})))
+                {"version": 2, "incarnation": client.incarnation, "term": 1, "agent": "", "last": 0, "at": 6})))
             self.assertEqual(self.answer(sock)["code"], "superseded")
         stream.end()
         self.assertEqual((stream.finish(), bytes(stream.out[0])), ({"exit": 0}, b"whole"))
 
     def test_an_other_version_is_refused(self):
         client = self.client()
-        version = frames.pack_json({"version": 2})
+        version = frames.pack_json({"version": 1})
         for payload, code in ((version, "version"), (b"{}", "version"), (b"[]", "protocol")):
             with self.raw_socket() as sock:
                 sock.sendall(frames.encode(frames.HELLO, 0, 0, 0, payload))
@@ -210,7 +210,7 @@ class NonsenseTest(NodeTest):
         for _ in range(60):
             with ResumeTest.raw_socket(self) as sock:
                 sock.settimeout(0.02)
-                hello = {"version": 1, "incarnation": "x", "term": 1, "last": chance.choice((0, 0, 5)), "agent": ""}
+                hello = {"version": 2, "incarnation": "x", "term": 1, "last": chance.choice((0, 0, 5)), "agent": ""}
                 data = frames.encode(frames.HELLO, 0, 0, 0, frames.pack_json(hello))
                 sequence = 0
                 for _ in range(chance.randrange(40)):

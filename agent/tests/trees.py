@@ -6,7 +6,7 @@
     path /                                          path ! EINVAL: reading it fails like that
     path :      and  $ command      take the following lines that begin with "| "; \\t and \\e are tab and escape
     $ command ! timeout                             $ command ! exit 9 (with output as well)
-    @home, @session NAME=VALUE, @image NAME=VALUE (of process 1), @space folder bytes, @address interface address
+    @home, @session NAME=VALUE, @image NAME=VALUE (of process 1), @address interface address
     @peers interface    the other nodes are known, and reached, by their addresses on it; @route peer interface source
     @python torch=… nccl=… cuda=…       what the interpreter's probe says there: no fact of the agent, for the plan's tests
     @pci, @hca, @gid, @net, @gpus, @kfd       what the kernel has for one device, see the functions of these names
@@ -74,7 +74,7 @@ class Node:
     def __init__(self, number, name):
         self.number, self.name = number, name
         self.files, self.links, self.folders = {}, {}, []
-        self.answers = {"errors": {}, "addresses": {}, "routes": {}, "commands": {}, "session": {}, "space": {}, "home": "/root"}
+        self.answers = {"errors": {}, "addresses": {}, "routes": {}, "commands": {}, "session": {}, "home": "/root"}
         self.meeting, self.peers, self.sink = None, [], None
         self.places, self.indexes = {}, 1
         self.versions = {}
@@ -143,9 +143,6 @@ class Node:
 
     def image(self, pair):
         self.files["proc/1/environ"] = self.files.get("proc/1/environ", "") + pair + "\0"
-
-    def space(self, folder, size):
-        self.answers["space"][folder] = int(size)
 
     def address(self, interface, address):
         self.answers["addresses"].setdefault(interface, []).append(address)
@@ -298,6 +295,6 @@ class Node:
             json.dump(self.answers, file)
 
 
-DIRECTIVES = {"home": Node.home, "session": Node.session, "image": Node.image, "space": Node.space, "address": Node.address,
+DIRECTIVES = {"home": Node.home, "session": Node.session, "image": Node.image, "address": Node.address,
               "route": Node.route, "lost": Node.lost, "peers": Node.peers_on, "pci": Node.pci, "hca": Node.hca, "gid": Node.gid, "python": Node.python,
               "net": Node.net, "gpus": Node.gpus, "kfd": Node.kfd}

@@ -1,1 +1,1 @@
-"""What a node says of its network and GPUs, read below a root folder; see docs/technical/fabric.md."""
+"""What a node says of its network and GPUs; see docs/technical/fabric.md."""

@@ -14,16 +14,11 @@ LEAST = (("plugins_off_path", 0), ("scripts", 0), ("plugins", 0), ("gids", 8), (
 
 
 def answer(params, session, home):
-    """`params`: {"peers": addresses of the other nodes, "root": in tests, a recorded tree}."""
-    peers, root = params.get("peers") or [], params.get("root", "/")
+    """`params`: {"peers": addresses of the other nodes}."""
+    peers = params.get("peers") or []
     if not isinstance(peers, list) or not all(isinstance(peer, str) and len(peer) < 64 for peer in peers):
         raise Refused("bad-request", {"field": "peers"})
-    if not isinstance(root, str) or not root.startswith("/"):
-        raise Refused("bad-request", {"field": "root"})
-    if root == "/":
-        return facts(Reader(root, session, home), peers)
-    from .recorded import Recorded          # late: no gateway asks for that
-    return facts(Recorded(root, session, home), peers)
+    return facts(Reader(session, home), peers)
 
 
 def facts(reader, peers):
@@ -37,8 +32,7 @@ def facts(reader, peers):
              "default_route": interfaces.default_route(reader)}
     found.update(gpus.facts(reader))
     found.update(conf=conf.files(reader, image), provider=provider.facts(reader), scripts=provider.scripts(reader),
-                 environment={"image": variables.of(image), "session": variables.of(reader.session)},
-                 shm_bytes=reader.space("dev/shm"))
+                 environment={"image": variables.of(image), "session": variables.of(reader.session)})
     found.update(provider.plugins(reader))
     found["unreadable"] = reader.unreadable
     return fitting({name: value for name, value in found.items() if value not in (None, "", [], {})})

@@ -38,14 +38,8 @@ def nvidia(reader):
         reader.unreadable = [entry for entry in reader.unreadable if entry["path"] != " ".join(query(FIELDS))]
         output = reader.run(query(FIELDS[:-1]))[0]
     gpus = listed(reader, output or "") or from_proc(reader)
-    for gpu in gpus:
-        set_numa(reader, gpu)
     found = {"gpu_vendor": "nvidia", "gpus": gpus}
     found.update(topology.parse(matrix or ""))
-    version = reader.text(PROC + "/version")
-    if version:
-        found["open_driver"] = "Open Kernel Module" in version
-    found["peermem"] = reader.exists("sys/module/nvidia_peermem") or reader.exists("sys/module/nv_peer_mem")
     channels = reader.names("dev/nvidia-caps-imex-channels")[:MAX_GPUS]
     if channels:
         found["imex"] = channels
@@ -107,12 +101,6 @@ def from_proc(reader):
     return found
 
 
-def set_numa(reader, gpu):
-    numa = reader.number("sys/bus/pci/devices/%s/numa_node" % gpu["pci"]) if "pci" in gpu else None
-    if numa is not None and numa >= 0:
-        gpu["numa"] = numa
-
-
 # ---- AMD
 
 def amd(reader):
@@ -130,7 +118,6 @@ def amd(reader):
         gpu = {"index": len(gpus), "pci": pci, "name": reader.word(folder + "/product_name"), "driver": driver,
                "uuid": "GPU-" + identity if identity else None, "memory_mib": memory >> 20 if memory and memory > 0 else None}
         gpu = {key: value for key, value in gpu.items() if value not in (None, "")}
-        set_numa(reader, gpu)
         nodes[node] = len(gpus)
         gpus.append(gpu)
         if len(gpus) >= MAX_GPUS:

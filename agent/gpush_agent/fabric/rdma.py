@@ -39,19 +39,14 @@ def whole(reader, device, node):
     real = reader.resolved("%s/%s" % (CLASS, device))
     parts = real.split("/")
     pci = next((part for part in reversed(parts) if PCI.match(part)), None)
-    found = {"vendor": reader.word(folder + "/vendor"), "pci": pci, "driver": reader.target(folder + "/driver"),
-             "firmware": reader.word("%s/%s/fw_ver" % (CLASS, device))}
+    found = {"vendor": reader.word(folder + "/vendor"), "pci": pci, "driver": reader.target(folder + "/driver")}
     if pci and not found["vendor"]:         # of a function below the PCI device
         found["vendor"] = reader.word("sys/bus/pci/devices/%s/vendor" % pci)
-    numa = reader.number(folder + "/numa_node")
-    if numa is not None and numa >= 0:
-        found["numa"] = numa
     if "/virtual/" in "/%s/" % real:
         found["software"] = True
     found["virtual"] = reader.exists(folder + "/physfn") or any(".sf." in part for part in parts)
     found["verbs"] = "missing"
     if node:
-        found["verbs_path"] = "/dev/infiniband/" + node
         found["verbs"] = reader.device("dev/infiniband/" + node)
     return {name: value for name, value in found.items() if value not in ("", None)}
 
@@ -73,8 +68,7 @@ def on_port(reader, name, port):
 def one(reader, device, port, common, interfaces):
     folder = "%s/%s/ports/%d" % (CLASS, device, port)
     entry = {"device": device, "port": port}
-    for key, name in (("state", "state"), ("physical", "phys_state")):
-        entry[key] = reader.word(folder + "/" + name).rpartition(": ")[2]      # "4: ACTIVE"
+    entry["state"] = reader.word(folder + "/state").rpartition(": ")[2]     # "4: ACTIVE"
     entry["link"] = reader.word(folder + "/link_layer")
     entry["rate"] = reader.word(folder + "/rate")
     match = RATE.match(entry["rate"])

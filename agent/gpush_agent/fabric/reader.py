@@ -1,4 +1,4 @@
-"""What facts are read from: files below a root folder, and what only the kernel or a program can answer. Everything has a
+"""What facts are read from: files, and what only the kernel or a program can answer. Everything has a
 limit, and what cannot be read is named once, with the reason."""
 import errno
 import os
@@ -31,9 +31,9 @@ def natural(name):
 class Reader:
     """Of the machine that the agent runs on. Paths have no slash at their beginning."""
 
-    def __init__(self, root="/", session=None, home=""):
+    def __init__(self, session=None, home=""):
         """`session`: the environment that a run's process gets. `home`: of the account."""
-        self.root, self.home = root, home
+        self.home = home
         self.session = {name: value for name, value in (session or {}).items() if encodable(name + value)}
         self.unreadable = []
 
@@ -49,7 +49,7 @@ class Reader:
             self.cannot("/" + path, errno.errorcode.get(error.errno, str(error.errno)))
 
     def at(self, path):
-        return os.path.join(self.root, path)
+        return "/" + path
 
     def open(self, path):
         """Never waits, not for the other end of a FIFO either."""
@@ -111,9 +111,8 @@ class Reader:
             return ""
 
     def resolved(self, path):
-        """Where a file lies below the root, once all links are followed."""
-        real, root = os.path.realpath(self.at(path)), os.path.realpath(self.root)
-        return real[len(root):].lstrip("/") if real.startswith(root) else ""
+        """Where a file lies once all links are followed."""
+        return os.path.realpath(self.at(path)).lstrip("/")
 
     def exists(self, path):
         return os.path.exists(self.at(path))
@@ -134,14 +133,6 @@ class Reader:
         if number not in (errno.EACCES, errno.EPERM):
             self.cannot("/" + path, errno.errorcode.get(number, str(number)))
         return "denied"
-
-    def space(self, path):
-        """Bytes of the file system of a folder."""
-        try:
-            found = os.statvfs(self.at(path))
-        except OSError:
-            return None
-        return found.f_blocks * found.f_frsize
 
     def addresses(self):
         """Interface -> its addresses with their prefix lengths."""

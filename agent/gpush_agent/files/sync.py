@@ -24,7 +24,6 @@ INDEX_ENTRIES = 4096
 FOUND_ITEMS = 500               # of one folder, before it is seen whether the message is full
 MAX_NAMES = 10000               # of a folder that is pulled
 MAX_KEPT = 1000                 # names that release reports
-ROOTS = 2                       # how the root of a tree is counted: by `files/root.py`
 HEAD = struct.Struct(">IB")
 
 
@@ -124,7 +123,7 @@ class Conversation:
         room = os.statvfs(self.root)
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
                           "free": room.f_bavail * room.f_frsize, "entries": len(held.entries), "all": is_all,
-                          "staged": self.stage.staged(), "folds": self.folds, "roots": ROOTS, "finds": True, "patches": True})
+                          "staged": self.stage.staged(), "folds": self.folds})
         items, size = [], 0
         for path, state, now in held.survey(self.tree):
             if not is_all and state == OURS:

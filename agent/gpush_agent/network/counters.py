@@ -1,6 +1,5 @@
-"""What network devices have sent and received, from sysfs below a root folder, so that a recorded tree can stand in, and which of
-them carries the traffic of a run. Counters are of the whole machine: what counts is a lot of traffic in both directions on one kind
-of device and little on the other, because collectives send about as much as they receive, and files and packages do not."""
+"""What network devices have sent and received, from sysfs, and which of them carries the traffic of a run. Counters
+are of the whole machine: what counts is a lot of traffic in both directions on one kind of device and little on the other, because collectives send about as much as they receive, and files and packages do not."""
 from ..fabric import interfaces, rdma
 
 LEAST_RDMA = 64 << 20       # bytes each way: the first steps of any training; a barrier or a broadcast of settings is less

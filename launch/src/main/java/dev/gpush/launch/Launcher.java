@@ -200,7 +200,7 @@ public final class Launcher implements AutoCloseable {
   public RunView launch(RunRequest request, LaunchInput input, Talk talk)
       throws InterruptedException {
     Optional<RunRecord> repeated = last(request);
-    LaunchMaker.ResolvedRun run = maker.resolve(maker.possible(request, talk), input, repeated);
+    LaunchMaker.ResolvedRun run = maker.resolve(request, input, repeated);
     repeated.ifPresent(record -> LaunchMaker.sayNotRepeated(record, request, talk));
     LaunchMaker.Decided decided = maker.decide(run, talk);
     try {

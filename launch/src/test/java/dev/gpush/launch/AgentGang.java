@@ -40,7 +40,7 @@ final class AgentGang implements AutoCloseable {
   private final int nodes;
   private final List<String> slots;
   private final Tasks tasks = Tasks.named("gang", (thread, failure) -> failure.printStackTrace());
-  private final AgentImage image = new AgentImage(tasks, new SecureRandom());
+  private final AgentImage image;
   private final String gang = hex();
   private final List<Link> links = new ArrayList<>();
 
@@ -65,6 +65,8 @@ final class AgentGang implements AutoCloseable {
     this.slots = slots;
     this.trees = trees;
     this.network = network;
+    this.image =
+        new AgentImage(tasks, new SecureRandom(), trees.isPresent() ? onTrees() : Map.of());
     // Short, because a socket's path has at most 107 bytes.
     folder =
         Files.createTempDirectory(
@@ -77,6 +79,23 @@ final class AgentGang implements AutoCloseable {
       Files.createDirectories(Path.of(info(node).workspace()));
     }
     connect();
+  }
+
+  /** Modules of agents that read the tree that a call names. */
+  private static Map<String, String> onTrees() throws IOException {
+    Path agent = Path.of("../agent");
+    String gather = Files.readString(agent.resolve("gpush_agent/fabric/gather.py"));
+    return Map.of(
+        "fabric/recorded",
+        Files.readString(agent.resolve("tests/recorded.py")),
+        "fabric/gather",
+        gather
+            + """
+
+            def answer(params, session, home):
+                from .recorded import Recorded
+                return facts(Recorded(params["root"], session, home), params["peers"])
+            """);
   }
 
   private static String hex() {
@@ -181,11 +200,6 @@ final class AgentGang implements AutoCloseable {
 
   /** A node that reads a recorded tree when it is asked for the facts of its network. */
   private record OnTree(NodeCalls real, String root) implements NodeCalls {
-    @Override
-    public boolean can(String capability) {
-      return real.can(capability);
-    }
-
     @Override
     public Json call(String method, Json.Obj params) throws InterruptedException {
       return real.call(method, method.equals("fabric.facts") ? params.with("root", root) : params);

@@ -55,7 +55,6 @@ final class FabricRunsTest {
     Files.writeString(folder.resolve("train.py"), "print(1)\n");
     for (int i = 0; i < nodes.size(); i++) {
       machines.add(machine(i, "host" + i));
-      nodes.get(i).canAll();
     }
     launcher = launcher(nodes.stream().<NodeCalls>map(node -> node).toList(), false);
   }

@@ -32,7 +32,6 @@ public final class FakeNode implements NodeCalls {
   private String user = "/home/me\nme\n";
   private Optional<Json> facts = Optional.empty();
   private int nextPort = 2000;
-  private boolean canAll;
   private boolean isGone;
   private boolean failsWatch;
   private int listed = Integer.MAX_VALUE;
@@ -73,20 +72,6 @@ public final class FakeNode implements NodeCalls {
   void facts(Json said) {
     synchronized (lock) {
       facts = Optional.of(said);
-    }
-  }
-
-  /** Its agent announces all that there is. */
-  void canAll() {
-    synchronized (lock) {
-      canAll = true;
-    }
-  }
-
-  @Override
-  public boolean can(String capability) {
-    synchronized (lock) {
-      return canAll;
     }
   }
 
@@ -198,6 +183,7 @@ public final class FakeNode implements NodeCalls {
       lock.notifyAll();
       return switch (method) {
         case "fabric.facts" -> facts(method, params);
+        case "environment.use" -> Json.object();
         case "ports" -> Json.object("ports", List.of(nextPort++));
         case "run.list" -> list(params);
         case "run.status" -> view(known(run));

@@ -53,9 +53,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class LauncherTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
-  private static final String OLD =
-      "nodes 0, 1: an older agent, which does not tell the network; nothing is set, and NCCL"
-          + " chooses";
+  private static final String SILENT =
+      "nodes 0, 1: the network could not be read (internal); nothing is set, and NCCL" + " chooses";
   private static final String TORCH =
       "gpush-python {\"executable\": \"/e/bin/python\", \"version\": \"3.11.2\", \"torch\":"
           + " \"2.8.0\", \"packages\": [\"torch-2.8.0\"]}";
@@ -140,7 +139,6 @@ final class LauncherTest {
   /** Its words look like ranks of a module, and it is newer than the run that people mean. */
   @Test
   void aNotebookIsACommandAndNotTheLastRun() throws Exception {
-    nodes.forEach(FakeNode::canAll);
     launch("true");
     nodes.forEach(node -> node.end(1, OK));
     assertEquals(Optional.of(0), follow(1).get());
@@ -171,7 +169,6 @@ final class LauncherTest {
   /** Nobody asks which Python there is for the sake of a command that may not want one. */
   @Test
   void aCommandStartsNothingElseOnNodesThatActivateByThemselves() throws Exception {
-    nodes.forEach(FakeNode::canAll);
 
     RunView run = launch("true");
 
@@ -208,7 +205,8 @@ final class LauncherTest {
         "run 1 · 4 ranks · /usr/bin/python3 python 3.11 · " + folder + " · G42", run.header());
     assertEquals(
         List.of(
-            "no torch in /usr/bin/python3: ranks get the same environment without torchrun", OLD),
+            "no torch in /usr/bin/python3: ranks get the same environment without torchrun",
+            SILENT),
         talk.said());
   }
 
@@ -314,7 +312,6 @@ final class LauncherTest {
   @Test
   void allNodesHaveASnapshotBeforeOneStarts() throws Exception {
     RunRequest asked = request("train.py").fromSnapshot(true);
-    nodes.forEach(FakeNode::canAll);
     nodes.get(1).refuse("moved");
     assertEquals(new NoSnapshot(1, NoSnapshot.Why.MOVED, ""), refused(asked));
     assertEquals(List.of("snapshot 1 of G42"), started(nodes.get(0)));
@@ -326,21 +323,6 @@ final class LauncherTest {
     assertEquals(
         List.of("snapshot 1 of G42", "snapshot 1 of G42", "start 1"), started(nodes.get(1)));
     assertTrue(nodes.get(1).specs().getFirst().get("snapshot").isPresent());
-  }
-
-  @Test
-  void anOlderAgentRunsInTheWorkspaceAndThatIsSaid() throws Exception {
-    nodes.get(1).canAll();
-
-    RunView run = launcher.launch(request("train.py").fromSnapshot(true), input(), talk);
-
-    assertTrue(!run.launched().fromSnapshot());
-    assertTrue(
-        talk.said()
-            .contains(
-                "node 0: its agent is older: this run has no files of its own, and saves wait for"
-                    + " it"),
-        talk.said()::toString);
   }
 
   private static List<String> started(FakeNode node) {
@@ -757,7 +739,7 @@ final class LauncherTest {
     assertEquals("torchrun", run.mode());
     assertEquals(List.of("--max-restarts", "2"), nodes.get(0).specs().getLast().texts("torchrun"));
     assertEquals(
-        List.of("instead of --nproc-per-node 3: the nodes and ranks of this session", OLD),
+        List.of("instead of --nproc-per-node 3: the nodes and ranks of this session", SILENT),
         talk.said());
   }
 

@@ -190,8 +190,7 @@ final class LinkDriver {
       case LinkEvent.Over(var reason) -> new LinkState.Over(reason);
       case LinkEvent.Superseded(var holder, long term) ->
           new LinkState.Refused(new AgentFailure.Superseded(holder, term));
-      case LinkEvent.OtherVersion(var facts) ->
-          new LinkState.Refused(new AgentFailure.NotUnderstood("another version: " + facts, ""));
+      case LinkEvent.OtherVersion _ -> new LinkState.Refused(new AgentFailure.OtherBuild(node()));
       case LinkEvent.NotConnected _ -> state;
     };
   }

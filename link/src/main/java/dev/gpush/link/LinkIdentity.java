@@ -11,6 +11,9 @@ import dev.gpush.core.json.Json;
  * @param term a lower one than the agent has seen is refused
  */
 public record LinkIdentity(int node, String holder, String incarnation, long term) {
+  /** As in the agent's core/version.py: an agent refuses any other. */
+  private static final int VERSION = 2;
+
   public LinkIdentity {
     if (!incarnation.matches("[0-9a-f]{32}")) {
       throw new IllegalArgumentException("incarnation is 32 hex digits, not " + incarnation);
@@ -23,8 +26,7 @@ public record LinkIdentity(int node, String holder, String incarnation, long ter
   /** The fields of HELLO that are the same on every pipe. */
   Json.Obj hello() {
     return Json.object(
-        "version", 1,
-        "minor", 0,
+        "version", VERSION,
         "holder", holder,
         "incarnation", incarnation,
         "term", term);

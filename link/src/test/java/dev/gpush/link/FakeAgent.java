@@ -211,7 +211,7 @@ final class FakeAgent implements PipeSource {
     }
     Json welcome =
         Json.object(
-            "version", 1, "agent", incarnation, "resumed", resumed, "last", lastIn, "term", 1);
+            "version", 2, "agent", incarnation, "resumed", resumed, "last", lastIn, "term", 1);
     writer.write(Frame.ofJson(FrameKind.WELCOME, 0, 0, welcome));
     if (!habits.replaysEverything()) {
       kept.removeIf(old -> old.sequence() <= hello.number("last").orElse(0L));

@@ -12,18 +12,16 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -77,11 +75,7 @@ class IdleTimeTest {
   private AgentNode node(Path folder, Tasks tasks) throws IOException, InterruptedException {
     jump = Files.createDirectories(folder).resolve("jump");
     advance(Duration.ZERO);
-    var files = new TreeMap<String, String>();
-    text("index.txt").lines().forEach(name -> files.put(name, text(name)));
-    files.put("probe.sh", text("probe.sh"));
-    files.put(
-        "core/clock.py",
+    String clock =
         """
         import time
 
@@ -89,18 +83,10 @@ class IdleTimeTest {
             with open(%s) as file:
                 return time.monotonic() + float(file.read())
         """
-            .formatted(Json.of(jump.toString()).write()));
-    var image = new AgentImage(tasks, new SecureRandom(), files);
+            .formatted(Json.of(jump.toString()).write());
+    var image = new AgentImage(tasks, new SecureRandom(), Map.of("core/clock", clock));
     var lease = Json.object("idle_s", IDLE.toSeconds(), "unclaimed_s", 120);
     return new AgentNode(folder, tasks, image, lease);
-  }
-
-  private static String text(String name) {
-    try (InputStream input = AgentImage.class.getResourceAsStream(name)) {
-      return new String(input.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException broken) {
-      throw new IllegalStateException(name, broken);
-    }
   }
 
   private void advance(Duration by) throws IOException {

@@ -69,7 +69,7 @@ final class Homecoming {
   private static Optional<NodeConversation> editorsNode(List<NodeConversation> nodes) {
     return nodes.stream()
         .filter(node -> node.index() == EditsThere.NODE)
-        .filter(node -> node.canFind() && node.holds().generation().counter() > 0)
+        .filter(node -> node.holds().generation().counter() > 0)
         .findFirst();
   }
 

@@ -193,7 +193,7 @@ final class Push {
   }
 
   private boolean ofEditors(NodeConversation node) {
-    return node.index() == EditsThere.NODE && node.canFind() && options.bringsEditsHome();
+    return node.index() == EditsThere.NODE && options.bringsEditsHome();
   }
 
   /**

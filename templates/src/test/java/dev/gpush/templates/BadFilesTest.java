@@ -124,13 +124,13 @@ final class BadFilesTest {
           gateway: {record: none} | 1:11 gateway.record: was removed; delete the line, and record a terminal with asciinema
           gateway: {principals: [ann]} | 1:11 gateway.principals: was removed; delete the line; only the key of $GPUSH_HOME logs in, which ssh finds by itself
           gateway: {audit: none} | 1:11 gateway.audit: was removed; delete the line; gpush gateway logs has who connected
+          gateway: {compatibility: legacy} | 1:11 gateway.compatibility: was removed; delete the line, and use a client that has curve25519 and Ed25519
           gateway: {recrod: none} | 1:11 gateway.recrod: unknown key
           defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in config.yaml
           default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?
           backends: local | 1:11 backends: must be keys with values: hpc: {kind: local}
           backends: {hpc: slurm} | 1:17 backends.hpc: must be keys with values: {kind: local}
           backends: {HPC: {kind: local}} | 1:12 backends.HPC: a backend's name is a-z, 0-9 and '-', at most 32
-          backends: {hpc: {kind: lambda}} | 1:24 backends.hpc.kind: lambda is not supported yet: cloud accounts
           backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, slurm, kubernetes, not slum, did you mean slurm?
           backends: {hpc: {kind: slurm, exclusive: 1}} | 1:42 backends.hpc.exclusive: must be true or false, not 1
           backends: {hpc: {kind: slurm, partition: []}} | 1:42 backends.hpc.partition: must be text, or a list of texts, not a list of 0

@@ -18,6 +18,9 @@ public sealed interface AgentFailure extends Failure {
   /** Another gateway has attached to the gang since, under this term. */
   record Superseded(String holder, long term) implements AgentFailure {}
 
+  /** The agent was started by another build of gpush and speaks another version of the protocol. */
+  record OtherBuild(int node) implements AgentFailure {}
+
   record NotThere(String gang, int node) implements AgentFailure {}
 
   record Died(String detail) implements AgentFailure {}
@@ -36,7 +39,8 @@ public sealed interface AgentFailure extends Failure {
     return switch (this) {
       case NoPython _, OldPython _, CannotWrite _, NotUnderstood _, Died _ ->
           ExitStatus.ENVIRONMENT;
-      case Held _, Superseded _, NotThere _, Refused _, LinkOver _ -> ExitStatus.FAILED;
+      case Held _, Superseded _, OtherBuild _, NotThere _, Refused _, LinkOver _ ->
+          ExitStatus.FAILED;
     };
   }
 }

@@ -172,6 +172,8 @@ public final class FailureClause {
       case AgentFailure.CannotWrite(var path, var reason) -> "cannot write " + path + ": " + reason;
       case AgentFailure.Held(var what, var holder) -> what + " is held by " + holder;
       case AgentFailure.Superseded _ -> "another gateway holds these nodes";
+      case AgentFailure.OtherBuild(var node) ->
+          "the agent of node " + node + " is of another build of gpush";
       case AgentFailure.NotThere(_, var node) -> "node " + node + " has no agent";
       case AgentFailure.Died(var detail) -> "the agent ended: " + detail;
       case AgentFailure.NotUnderstood(var detail, _) ->

@@ -8,8 +8,7 @@ import java.util.regex.Pattern;
  * The gateway that holds a gang, as agents and the tags of backends carry it: {@code
  * ann@laptop:/home/ann/.gpush#0a1b2c3d4e5f.5f4e3d2c1b0a}. The part before the {@code #} is for
  * people and does not change during the session, even if the host is renamed. The part after it is
- * the machine and the home. The text may come from another machine, so it may be anything; gpush up
- * to 0.1 wrote no id.
+ * the machine and the home. The text may come from another machine, so it may be anything.
  */
 public record Holder(String text) {
   private static final Pattern SHAPE =
@@ -35,12 +34,12 @@ public record Holder(String text) {
     return group("words").orElse(text);
   }
 
-  /** Twelve hex digits; empty in what an older gpush wrote. */
+  /** Twelve hex digits; empty in what gpush did not write. */
   public Optional<String> machine() {
     return group("machine");
   }
 
-  /** Machine and home; empty in what an older gpush wrote. */
+  /** Machine and home; empty in what gpush did not write. */
   public Optional<String> id() {
     return machine().flatMap(machine -> group("home").map(home -> machine + "." + home));
   }

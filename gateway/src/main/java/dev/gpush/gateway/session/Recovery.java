@@ -109,7 +109,7 @@ final class Recovery {
       if (isOfAnotherMachine(entry, backend.get())) {
         continue;
       }
-      SessionRegistry.Taken taken = book.adopt(kept(entry), backend.get());
+      SessionRegistry.Taken taken = book.adopt(entry, backend.get());
       boolean isStarted =
           tasks.start(
               "recover-" + taken.session().name(),
@@ -128,19 +128,6 @@ final class Recovery {
     return backend.kind().equals("local")
         && entry.holder().machine().isPresent()
         && !entry.holder().machine().equals(identity.holder().machine());
-  }
-
-  /**
-   * An entry made here by a gpush without ids: its agents know the old holder, and accept the new
-   * one with a higher term.
-   */
-  private LedgerEntry kept(LedgerEntry entry) {
-    if (!identity.isOwnFromBefore(entry)) {
-      return entry;
-    }
-    LedgerEntry ours = entry.keptBy(identity.holder(), entry.term() + 1);
-    ledger.put(ours);
-    return ours;
   }
 
   private void recover(GatewaySessions book, LiveSession session, TurnQueue.Turn first) {

@@ -101,38 +101,6 @@ final class HolderTest {
   }
 
   @Test
-  void aSessionOfAGpushWithoutIdsIsGoneOnWith() throws Exception {
-    made(new Holder(HERE), "monday");
-
-    SessionService upgraded = gateway(named(HERE), "tuesday");
-
-    awaitReady(upgraded);
-    assertEquals(named(HERE), entry().holder());
-    upgraded.close();
-    awaitReady(gateway(named(THERE), "wednesday"));
-  }
-
-  @Test
-  void aSessionOfAGpushWithoutIdsIsGoneOnWithAlsoWhenTheMachineWasRenamedSince() throws Exception {
-    made(new Holder(HERE), "monday");
-
-    awaitReady(gateway(named(THERE), "monday"));
-  }
-
-  @Test
-  void anOldSessionOfANameThatNobodyKnowsIsTakenOverOnceByUp() throws Exception {
-    made(new Holder(HERE), "monday");
-    SessionService renamed = gateway(named(THERE), "tuesday");
-    awaitLooksOn(renamed, HERE);
-
-    renamed.sessions().up(ask(project, 2), Talk.silent());
-
-    assertEquals(named(THERE), entry().holder());
-    renamed.close();
-    awaitReady(gateway(named("ann@elsewhere:/home/ann/.gpush"), "wednesday"));
-  }
-
-  @Test
   void anotherMachineWithTheSameHomeLooksOnAndNamesTheHolderWithoutItsId() throws Exception {
     SessionService login1 = gateway(named(HERE), "monday");
     login1.sessions().up(ask(project, 2), Talk.silent());

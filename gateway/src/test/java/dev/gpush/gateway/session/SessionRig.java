@@ -3,7 +3,6 @@ package dev.gpush.gateway.session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
 import dev.gpush.core.backend.Backends;
@@ -80,17 +79,17 @@ public final class SessionRig implements AutoCloseable {
   private final List<SessionService> started = new ArrayList<>();
 
   SessionRig(FakeTrouble trouble) throws IOException {
-    this(trouble, Optional.empty());
+    this(trouble, Map.of());
   }
 
   /**
-   * @param nodes the agent that runs on the nodes, when it is not today's
+   * @param instead modules of the agents, as {@link AgentImage} takes them
    */
-  SessionRig(FakeTrouble trouble, Optional<AgentProgram> nodes) throws IOException {
+  SessionRig(FakeTrouble trouble, Map<String, String> instead) throws IOException {
     this.folder = Files.createTempDirectory("gpush-sessions-");
     this.trouble = trouble;
     this.site = new FakeSite(folder.resolve("nodes"), 8, siteClock, trouble);
-    this.backend = FakeBackend.withAgents(BACKEND, site, nodes.orElse(agent));
+    this.backend = FakeBackend.withAgents(BACKEND, site, new AgentImage(tasks, random, instead));
     this.configs = new YamlConfigs(home(), folder.resolve("no-site.yaml"));
     Files.createDirectories(home());
     // Most tests count generations, so nothing may be sent but by their commands.

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 
 /** Connects each node of a session with each other over TCP, all at once. */
 final class PairCheck {
-  private static final String CAPABILITY = "check.pairs";
+  private static final String CALL = "check.pairs";
 
   /**
    * Nodes that reach each other are done at once; a dropped SYN is sent again after 1, 3 and 7 s.
@@ -101,7 +101,7 @@ final class PairCheck {
   }
 
   private Optional<Integer> port(LaunchNode node) throws InterruptedException {
-    if (node.calls().isLost() || !node.calls().can(CAPABILITY)) {
+    if (node.calls().isLost()) {
       return Optional.empty();
     }
     try {
@@ -122,16 +122,13 @@ final class PairCheck {
 
   private String reason(int node) {
     LaunchNode there = site.nodes().get(node);
-    if (there.calls().isLost()) {
-      return "the node is gone";
-    }
-    return there.calls().can(CAPABILITY) ? "no answer in time" : "its agent is older or not linked";
+    return there.calls().isLost() ? "the node is gone" : "no answer in time";
   }
 
   private PairReply reply(LaunchNode node, Json.Obj question) throws InterruptedException {
     try {
       return PairReply.read(
-          tasks.within(LIMIT, "check-pairs", () -> node.calls().call(CAPABILITY, question)));
+          tasks.within(LIMIT, "check-pairs", () -> node.calls().call(CALL, question)));
     } catch (TimeoutException slow) {
       return new PairReply.Unasked("no answer in time");
     } catch (GpushException failed) {

@@ -23,12 +23,6 @@ import java.util.function.Consumer;
  * environment and remember it: shells and commands get it when no gateway runs. Thread-safe.
  */
 public final class NodeEnvironments {
-  /** The capability of an agent that makes environments. */
-  private static final String CAPABILITY = "environment";
-
-  /** The capability of an agent that finds data. */
-  private static final String DATA = "data";
-
   private static final String USE = "environment.use";
 
   /** Of setup.sh: nothing has changed since it ran. */
@@ -54,9 +48,7 @@ public final class NodeEnvironments {
   /** Returns when the node knows it; whether it works is known later. */
   public void tell(int node, EnvironmentChoice choice) throws InterruptedException {
     LaunchNode there = site.nodes().get(node);
-    if (there.calls().can(CAPABILITY)) {
-      there.calls().call(USE, wanted(there, choice).with("wait", false));
-    }
+    there.calls().call(USE, wanted(there, choice).with("wait", false));
   }
 
   /** The same for all nodes. */
@@ -121,16 +113,6 @@ public final class NodeEnvironments {
 
   private Optional<LaunchFailure> used(LaunchNode node, EnvironmentChoice choice, boolean fresh)
       throws InterruptedException {
-    if (!choice.data().isEmpty() && !node.calls().can(DATA)) {
-      return Optional.of(
-          new LaunchFailure.NoEnvironment(
-              node.info().index(),
-              choice.data().getFirst().key(),
-              "the node was started by an older gpush; after gpush down, gpush up makes another"));
-    }
-    if (!node.calls().can(CAPABILITY)) {
-      return Optional.empty();
-    }
     Json said = node.calls().call(USE, wanted(node, choice).with("fresh", fresh));
     return said.get("problem")
         .filter(problem -> problem instanceof Json.Obj)

@@ -7,7 +7,6 @@ import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
-import dev.gpush.link.LinkState;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -47,12 +46,6 @@ public final class LinkNode implements NodeCalls {
   @Override
   public boolean isLost() {
     return lost.getAsBoolean();
-  }
-
-  @Override
-  public boolean can(String capability) {
-    return link.state() instanceof LinkState.Up(var welcome, _)
-        && welcome.texts("capabilities").contains(capability);
   }
 
   @Override

@@ -19,11 +19,6 @@ public interface NodeCalls {
     return false;
   }
 
-  /** Whether the node's agent announces this; false also when it is not known now. */
-  default boolean can(String capability) {
-    return false;
-  }
-
   /** A {@code call} stream of docs/technical/link.md. */
   Json call(String method, Json.Obj params) throws InterruptedException;
 

@@ -3,7 +3,6 @@ package dev.gpush.launch.plan;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
-import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
@@ -20,7 +19,6 @@ import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.python.Pythons;
 import dev.gpush.launch.run.RunRecord;
-import dev.gpush.launch.run.RunStart;
 import dev.gpush.launch.words.BatchBody;
 import dev.gpush.launch.words.LauncherCommand;
 import dev.gpush.launch.words.RunWords;
@@ -33,20 +31,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 
 /**
  * Turns a request into a plan: which command, which Python, which mode; and a refusal into a
  * failure that the user can act on.
  */
 public final class LaunchMaker {
-  /** The capability of an agent that finds an environment by itself. */
-  private static final String ACTIVATES = "activate";
-
   private static final int KEY_BYTES = 16;
-
-  /** The capability of an agent that keeps interpreters for warm ranks. */
-  private static final String WARMS = "warm";
 
   private final LaunchSite site;
   private final Pythons pythons;
@@ -111,26 +102,6 @@ public final class LaunchMaker {
 
   public List<NodeInfo> infos() {
     return site.nodes().stream().map(LaunchNode::info).toList();
-  }
-
-  /** The request, without a snapshot where a node's agent cannot take one. */
-  public RunRequest possible(RunRequest request, Talk talk) {
-    List<Integer> older = request.ranks().fromSnapshot() ? lacking(RunStart.SNAPSHOTS) : List.of();
-    if (older.isEmpty()) {
-      return request;
-    }
-    talk.say(
-        NodeSet.of(older).words()
-            + (older.size() == 1 ? ": its agent is" : ": their agents are")
-            + " older: this run has no files of its own, and saves wait for it");
-    return request.fromSnapshot(false);
-  }
-
-  private List<Integer> lacking(String capability) {
-    return IntStream.range(0, site.nodes().size())
-        .filter(node -> !site.nodes().get(node).calls().can(capability))
-        .boxed()
-        .toList();
   }
 
   public ResolvedRun resolve(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
@@ -236,9 +207,7 @@ public final class LaunchMaker {
    * that without starting it, unless something else must be known about it.
    */
   private boolean isLookedUpThere(ResolvedRun run) {
-    return !run.parsed().startsRanks()
-        && site.outputs().stream().allMatch(NodeFolder::isPlain)
-        && site.nodes().stream().allMatch(node -> node.calls().can(ACTIVATES));
+    return !run.parsed().startsRanks() && site.outputs().stream().allMatch(NodeFolder::isPlain);
   }
 
   private PythonChoice choice(ResolvedRun run, LaunchNode node) {
@@ -315,14 +284,7 @@ public final class LaunchMaker {
               + " needs: they start cold");
       return false;
     }
-    List<Integer> older = lacking(WARMS);
-    if (!older.isEmpty()) {
-      talk.say(
-          NodeSet.of(older).words()
-              + (older.size() == 1 ? ": its agent is" : ": their agents are")
-              + " older and cannot start ranks warm; try: gpush down, then gpush up");
-    }
-    return older.isEmpty();
+    return true;
   }
 
   private void requireTorch(ResolvedRun run, List<PythonFacts> facts) throws InterruptedException {
@@ -413,7 +375,6 @@ public final class LaunchMaker {
         facts.add(decided.pythons().get(claim.node()));
       }
     }
-    sayWithoutLog(run, slots, talk);
     var plan =
         new LaunchPlan(
             site,
@@ -442,21 +403,6 @@ public final class LaunchMaker {
     byte[] bytes = new byte[KEY_BYTES];
     random.nextBytes(bytes);
     return HexFormat.of().formatHex(bytes);
-  }
-
-  /** Agents that cannot have NCCL write its log. */
-  private void sayWithoutLog(ResolvedRun run, SlotPlan slots, Talk talk) {
-    List<Integer> older =
-        slots.claims().stream()
-            .map(SlotPlan.Claim::node)
-            .filter(node -> !site.nodes().get(node).calls().can(LaunchPlan.OBSERVES))
-            .toList();
-    if (run.log() == RunRequest.NcclLog.FILES && !older.isEmpty()) {
-      talk.say(
-          NodeSet.of(older).words()
-              + (older.size() == 1 ? ": its agent is" : ": their agents are")
-              + " older and cannot have NCCL write its log; try: gpush down, then gpush up");
-    }
   }
 
   public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {

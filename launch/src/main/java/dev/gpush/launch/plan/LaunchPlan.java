@@ -38,9 +38,6 @@ public record LaunchPlan(
    */
   private static final int SHORT_ID = 6;
 
-  /** The capability of an agent that finds out which network a run really uses. */
-  static final String OBSERVES = "transport";
-
   /** GPUDirect-TCPX and TCPXO: the interfaces count their packets as they count those of TCP. */
   private static final String OVER_IP = "TCPX";
 

@@ -18,8 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * and awaited before the refusal is reported.
  */
 public final class RunStart {
-  /** The capability of an agent that gives a run files of its own. */
-  public static final String SNAPSHOTS = "snapshot";
+  private static final String SNAPSHOT = "snapshot";
 
   /** How many free ports may be taken before they can be bound; this often is no coincidence. */
   private static final int PORTS = 3;
@@ -101,7 +100,7 @@ public final class RunStart {
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
       Json.Obj spec = each.get(i);
-      if (spec.get(SNAPSHOTS).isPresent()) {
+      if (spec.get(SNAPSHOT).isPresent()) {
         long generation = spec.object("about").number("generation").orElse(0L);
         Json.Obj params = Json.object("run", run, "generation", generation, "again", again);
         taking.add(() -> takeSnapshot(node, params));

@@ -202,32 +202,6 @@ final class FabricPlannerTest {
     assertEquals("nodes 0, 1: 1 RDMA devices, " + what, finding(plan, "no-verbs").what());
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    // NCCL of both nodes, index on node 0 and node 1; the value
-    "2.18.1, 3, 3, 3",
-    "2.18.1, 5, 5, 5",
-    "2.18.1, 3, 5, (unset)",
-    "2.20.5, 3, 3, 3",
-    "2.21.5, 3, 3, (unset)",
-    "2.27.3, 3, 5, (unset)",
-    "nonsense, 3, 3, (unset)"
-  })
-  void aGidIndexIsSetForOldNcclOnly(String nccl, int first, int second, String value) {
-    Json gang = Gangs.with(Gangs.two(), 0, "rdma", List.of(Gangs.roce("mlx5_0", first)));
-    gang = Gangs.with(gang, 1, "rdma", List.of(Gangs.roce("mlx5_0", second)));
-    for (int node = 0; node < 2; node++) {
-      gang = Gangs.with(gang, node, "python", Json.object("nccl", nccl));
-    }
-
-    FabricPlan plan = plan(gang);
-
-    assertEquals(value, value(plan, "NCCL_IB_GID_INDEX", 0));
-    assertEquals(value, value(plan, "NCCL_IB_GID_INDEX", 1));
-    boolean misses = nccl.equals("2.18.1") && first != second;
-    assertEquals(misses ? List.of("warning gid") : List.of(), kinds(plan));
-  }
-
   @Test
   void whatUserAndSiteSetIsKeptInThatOrder() {
     Json conf =
@@ -264,22 +238,6 @@ final class FabricPlannerTest {
 
     user.add(new UserVariable("NCCL_PROTO", "Simple", "--env"));
     assertEquals(List.of(), plan(Gangs.with(Gangs.two(), 1, "conf", List.of(conf))).refusals());
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "TORCH_NCCL_TRACE_BUFFER_SIZE, TORCH_FR_BUFFER_SIZE",
-    "TORCH_FR_BUFFER_SIZE, TORCH_NCCL_TRACE_BUFFER_SIZE",
-    "TORCH_FR_DUMP_TEMP_FILE, TORCH_NCCL_DEBUG_INFO_TEMP_FILE",
-    "NCCL_ASYNC_ERROR_HANDLING, TORCH_NCCL_ASYNC_ERROR_HANDLING"
-  })
-  void bothNamesAreSetWhereTorchRenamedOne(String given, String other) {
-    user.add(new UserVariable(given, "3", "gpush.yaml:4"));
-
-    FabricPlan plan = plan(Gangs.two());
-
-    assertEquals("3", value(plan, given, 0));
-    assertEquals("3", plan.exported(1).get(other));
   }
 
   @ParameterizedTest

@@ -83,13 +83,13 @@ public final class AgentImage implements AgentProgram {
       Map.of("no-python", 97, "python-broken", 97, "python-too-old", 98);
 
   /** Packed once: it takes longer than all else here. */
-  private static final byte[] PACKED = pack(packed());
+  private static final byte[] PACKED = pack(Map.of());
 
   private final Tasks tasks;
   private final RandomGenerator random;
-  private final String probe;
-  private final String loader;
   private final byte[] source;
+  private final String probe = resource("probe.sh");
+  private final String loader = resource(LOADER_FILE);
   private final String relayProbe = resource("host/relay.sh");
   private final String relay = resource("host/relay.py");
   private final String handover = resource("host/handover.sh");
@@ -100,38 +100,22 @@ public final class AgentImage implements AgentProgram {
    * @param random for preambles; unguessable, so that no login banner can hold one
    */
   public AgentImage(Tasks tasks, RandomGenerator random) {
-    this(tasks, random, resource("probe.sh"), resource(LOADER_FILE), PACKED);
+    this(tasks, random, PACKED);
   }
 
   /**
-   * An agent of another release, from the texts of its files by their paths.
+   * An agent that is changed for a test.
    *
-   * @param files probe.sh, loader.py and the modules
+   * @param instead texts of modules by their paths without {@code .py}; others may be new
    */
-  public AgentImage(Tasks tasks, RandomGenerator random, Map<String, String> files) {
-    this(
-        tasks,
-        random,
-        Optional.ofNullable(files.get("probe.sh")).orElseThrow(),
-        Optional.ofNullable(files.get(LOADER_FILE)).orElseThrow(),
-        pack(files));
+  public AgentImage(Tasks tasks, RandomGenerator random, Map<String, String> instead) {
+    this(tasks, random, pack(instead));
   }
 
-  private AgentImage(
-      Tasks tasks, RandomGenerator random, String probe, String loader, byte[] source) {
+  private AgentImage(Tasks tasks, RandomGenerator random, byte[] source) {
     this.tasks = tasks;
     this.random = random;
-    this.probe = probe;
-    this.loader = loader;
     this.source = source;
-  }
-
-  private static Map<String, String> packed() {
-    var files = new TreeMap<String, String>();
-    for (String module : modules()) {
-      files.put(module + ".py", resource(module + ".py"));
-    }
-    return files;
   }
 
   /** The agent's modules by their paths, as in {@code link/frames}, sorted. */
@@ -143,18 +127,19 @@ public final class AgentImage implements AgentProgram {
         .toList();
   }
 
-  private static byte[] pack(Map<String, String> files) {
-    var modules = Json.object();
-    for (var file : new TreeMap<>(files).entrySet()) {
+  private static byte[] pack(Map<String, String> instead) {
+    var texts = new TreeMap<String, String>();
+    for (String name : modules()) {
+      String file = name + ".py";
       // The loader goes on the command line.
-      if (file.getKey().endsWith(".py") && !file.getKey().equals(LOADER_FILE)) {
-        String name = file.getKey().substring(0, file.getKey().length() - ".py".length());
-        modules = modules.with(name, file.getValue());
+      if (!file.equals(LOADER_FILE)) {
+        texts.put(name, resource(file));
       }
     }
+    texts.putAll(instead);
     var packed = new ByteArrayOutputStream();
     try (OutputStream deflater = new DeflaterOutputStream(packed)) {
-      deflater.write(modules.write().getBytes(StandardCharsets.UTF_8));
+      deflater.write(Json.of(texts).write().getBytes(StandardCharsets.UTF_8));
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
     }

@@ -69,11 +69,8 @@ final class FrameIntake {
   private void credit(Frame frame) throws ProtocolException {
     Optional<StreamState> found = streams.find(frame.stream());
     if (found.isEmpty()) {
-      // It has no number, so the stream may have ended before it arrived. Agents of release 0.1
-      // also send it for their own streams before they repeat its OPEN.
-      if (frame.stream() <= 0 || frame.stream() % 2 == 1) {
-        requireKnown(frame);
-      }
+      // It has no number, so the stream may have ended before it arrived.
+      requireKnown(frame);
       return;
     }
     StreamState stream = found.orElseThrow();

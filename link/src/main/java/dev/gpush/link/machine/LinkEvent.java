@@ -60,5 +60,5 @@ public sealed interface LinkEvent {
   record Superseded(String holder, long term) implements OfLink {}
 
   /** The end: the agent speaks another version. */
-  record OtherVersion(String facts) implements OfLink {}
+  record OtherVersion() implements OfLink {}
 }

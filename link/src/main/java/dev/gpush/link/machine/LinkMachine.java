@@ -405,7 +405,7 @@ public final class LinkMachine {
       case "term", "superseded" ->
           new LinkEvent.Superseded(
               facts.text("holder").orElse("another gateway"), facts.number("term").orElse(0L));
-      case "version" -> new LinkEvent.OtherVersion(FailureClause.facts(facts));
+      case "version" -> new LinkEvent.OtherVersion();
       case "released" -> released(facts.text("why").orElse(""));
       case "protocol" -> protocolError("the agent: " + FailureClause.facts(facts));
       default -> new LinkEvent.Cut(code);

@@ -17,7 +17,7 @@ import javax.net.ssl.SSLSocket;
  */
 public final class NodeTunnel implements Pipe {
   /** The capability of an agent that can carry tunnels. */
-  public static final String CAPABILITY = "tunnel";
+  private static final String TYPE = "tunnel";
 
   /**
    * How much a node may send before the gateway has read it: all its streams share that, and credit
@@ -64,7 +64,7 @@ public final class NodeTunnel implements Pipe {
       throws IOException, InterruptedException {
     int window = Math.min(MOST_WINDOW, ALL_WINDOWS / nodes);
     Json.Obj request =
-        Json.object("type", CAPABILITY, "node", node, "pin", certificate.pin(), "credit", window);
+        Json.object("type", TYPE, "node", node, "pin", certificate.pin(), "credit", window);
     BlockingStream stream = between.open(request);
     boolean isOpen = false;
     try {

@@ -62,7 +62,7 @@ class LinkMachineFuzzTest {
 
     private final LinkMachine machine =
         new LinkMachine(
-            Json.object("version", 1),
+            Json.object("version", 2),
             new LinkWaits(5, 30, 2, 20, 900, 60, 1, 5),
             new Random(1),
             LinkLimits.POOL_BYTES,

@@ -21,7 +21,7 @@ final class LinkMachineTest {
 
   private static LinkMachine machine(long pool) {
     return new LinkMachine(
-        Json.object("version", 1),
+        Json.object("version", 2),
         new LinkWaits(
             5 * SECOND,
             30 * SECOND,
@@ -68,6 +68,18 @@ final class LinkMachineTest {
     var batch = new ArrayList<Frame>();
     machine.take(pipe, batch, nanos);
     return batch.stream().map(Frame::kind).toList();
+  }
+
+  @Test
+  void endsWhenTheAgentSpeaksAnotherVersion() {
+    machine.connect(0);
+    commands();
+    machine.pipeOpened(1, false, 0);
+    written(1, 0);
+
+    hears(1, FrameKind.BYE, Json.object("code", "version", "facts", Json.object("version", 1)), 0);
+
+    assertEquals(List.of("OtherVersion"), events());
   }
 
   private void connect() {
@@ -220,17 +232,6 @@ final class LinkMachineTest {
     assertTrue(machine.isWritable(keys));
     assertFalse(machine.isWritable(bulk));
     assertEquals(List.of("Writable"), events());
-  }
-
-  @Test
-  void creditForAStreamWhoseOpenIsStillToBeReplayedIsNoBreach() {
-    connect();
-
-    machine.received(1, Frame.ofNumber(FrameKind.CREDIT, 2, 65_536), Json.object(), 0);
-
-    assertTrue(machine.isWriting(1));
-    machine.received(1, Frame.ofNumber(FrameKind.CREDIT, 1, 65_536), Json.object(), 0);
-    assertFalse(machine.isWriting(1), "of ours none was opened");
   }
 
   @Test

@@ -51,7 +51,7 @@ final class GatewayEnd {
   private LinkMachine newMachine() {
     sim.gateways++;
     Json.Obj identity =
-        Json.object("version", 1, "minor", 0, "holder", "me", "term", 1)
+        Json.object("version", 2, "holder", "me", "term", 1)
             .with("incarnation", String.format("%032x", sim.gateways));
     var made = new LinkMachine(identity, WAITS, sim.random, sim.poolHere, sim.now);
     made.connect(sim.now);

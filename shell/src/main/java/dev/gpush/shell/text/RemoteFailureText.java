@@ -126,6 +126,11 @@ final class RemoteFailureText {
               "another gateway holds these nodes",
               new Holder(holder).words() + " has attached to them; gpush up takes them over",
               "gpush up");
+      case AgentFailure.OtherBuild(var node) ->
+          Message.of(
+              "the agent of node " + node + " is of another build of gpush",
+              "that build started it, and what runs there goes on",
+              "use that build, or gpush down, which ends it");
       case AgentFailure.NotThere(var gang, var node) ->
           Message.of(
               "node " + node + " has no agent",

@@ -33,9 +33,6 @@ import java.util.Optional;
  * continues.
  */
 public final class NodeConversation implements Closeable {
-  /** How today's agents count the root of a tree. */
-  private static final long ROOTS = 2;
-
   /**
    * A PREPARE is split at about this many characters: deflated it is always below the largest
    * message.
@@ -51,9 +48,6 @@ public final class NodeConversation implements Closeable {
   private final SyncNode node;
   private final SyncMessages wire;
   private NodeHolds holds;
-  private boolean countsAsBefore;
-  private boolean finds;
-  private boolean patches;
   private Optional<FoundNames> found = Optional.empty();
 
   /** Of the question whose answer is on its way: whether it is for names, too. */
@@ -123,7 +117,7 @@ public final class NodeConversation implements Closeable {
   /** Has the node check every path again. */
   public void check(Manifest known) throws IOException {
     lookedAt = Clock.system().nanos();
-    wire.send(Kind.CHECK, Json.object("known", rootThere(known)));
+    wire.send(Kind.CHECK, Json.object("known", known.root()));
     wire.flush();
     readHolds(known);
   }
@@ -131,20 +125,19 @@ public final class NodeConversation implements Closeable {
   /**
    * Asks what has become of what it held, so that {@link #look} need only wait for the answer.
    *
-   * @param forNames for {@link #newNames}, too, if its agent is new enough
+   * @param forNames for {@link #newNames}, too
    */
   public void ask(boolean forNames) throws IOException {
     if (asked.isPresent()) {
       return;
     }
-    wire.send(Kind.CHECK, Json.object("known", rootThere(holds.manifest())));
+    wire.send(Kind.CHECK, Json.object("known", holds.manifest().root()));
     lookedAt = Clock.system().nanos();
-    boolean alsoFinds = forNames && finds;
-    if (alsoFinds) {
+    if (forNames) {
       wire.send(Kind.FIND, Json.object("folders", List.of()));
     }
     wire.flush();
-    asked = Optional.of(alsoFinds);
+    asked = Optional.of(forNames);
   }
 
   /** Whether an answer is on its way. Anything else that is asked now would read it. */
@@ -176,12 +169,9 @@ public final class NodeConversation implements Closeable {
 
   private void readHolds(Manifest known) throws IOException {
     Json answer = expect(Kind.HOLDS).json();
-    countsAsBefore = !answer.number("roots").equals(Optional.of(ROOTS));
     var entries = new HashMap<String, Entry>();
     var deviations = new HashMap<String, NodeHolds.Deviation>();
     boolean isAll = answer.flag("all");
-    finds = answer.flag("finds");
-    patches = answer.flag("patches");
     boolean isLast = false;
     while (!isLast) {
       Json part = expect(Kind.INDEX).unpacked();
@@ -191,7 +181,7 @@ public final class NodeConversation implements Closeable {
       isLast = part.flag("last");
     }
     Manifest manifest = isAll ? Manifest.of(entries) : known;
-    if (!answer.text("root").equals(Optional.of(rootThere(manifest)))) {
+    if (!answer.text("root").equals(Optional.of(manifest.root()))) {
       throw wrong("a manifest that does not have its root");
     }
     holds =
@@ -203,11 +193,6 @@ public final class NodeConversation implements Closeable {
             answer.object("token").text("mine").orElse(""),
             new HashSet<>(answer.object("token").texts("seen")),
             answer.flag("folds"));
-  }
-
-  /** The root as the node counts it: agents outlive the gateway that started them. */
-  private String rootThere(Manifest manifest) {
-    return countsAsBefore ? manifest.rootOfLines() : manifest.root();
   }
 
   /** path, kind, x, size, hash or target as in the manifest; state; hash now. */
@@ -231,7 +216,7 @@ public final class NodeConversation implements Closeable {
   public void stage(Collection<String> hashes, Blobs blobs, boolean isAgain, Runnable sent)
       throws IOException, TreeChanged {
     for (String hash : hashes) {
-      blobs.send(hash, isAgain || !patches, wire);
+      blobs.send(hash, isAgain, wire);
       sent.run();
     }
     wire.flush();
@@ -292,8 +277,8 @@ public final class NodeConversation implements Closeable {
     Json.Obj head =
         Json.object(
             "generation", move.to().counter(),
-            "from", rootThere(holds.manifest()),
-            "root", rootThere(move.wanted()),
+            "from", holds.manifest().root(),
+            "root", move.wanted().root(),
             "overwrite", move.overwrite(),
             "verify", move.verify());
     for (Map.Entry<String, Entry> write : plan.writes().entrySet()) {
@@ -367,7 +352,7 @@ public final class NodeConversation implements Closeable {
 
   private Committed readCommitted(Move move) throws IOException {
     Committed committed = Committed.parse(expect(Kind.COMMITTED).json());
-    var expected = new Generation(move.to().counter(), rootThere(move.wanted()));
+    var expected = new Generation(move.to().counter(), move.wanted().root());
     if (!committed.generation().equals(expected)) {
       throw wrong("it committed " + committed.generation() + " of another root");
     }
@@ -376,11 +361,6 @@ public final class NodeConversation implements Closeable {
   }
 
   // ---- FIND
-
-  /** Whether its agent is new enough for {@link #find}. */
-  public boolean canFind() {
-    return finds;
-  }
 
   /** Names that gpush did not write, in folders that have something of it; of the last check. */
   public FoundNames newNames() throws IOException {

@@ -56,13 +56,6 @@ public final class Manifest {
     return root;
   }
 
-  /** The hash of all lines in one, as agents count it that know no buckets. */
-  public String rootOfLines() {
-    var lines = new ManifestLines();
-    entries.forEach(lines::add);
-    return Hashes.hex(lines.hash());
-  }
-
   public int size() {
     return entries.size();
   }

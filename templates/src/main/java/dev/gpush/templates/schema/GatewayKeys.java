@@ -4,7 +4,6 @@ import static dev.gpush.templates.schema.Place.PERSON;
 import static dev.gpush.templates.schema.Place.SITE;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Text;
 import java.util.List;
@@ -18,8 +17,7 @@ final class GatewayKeys {
   private static final String OWN_KEY =
       "delete the line; only the key of $GPUSH_HOME logs in, which ssh finds by itself";
 
-  private static final OneOf ENTRIES =
-      new OneOf(List.of(new Choice("auto", ""), new Choice("port", ""), new Choice("socket", "")));
+  private static final OneOf ENTRIES = new OneOf(List.of("auto", "port", "socket"));
 
   static final List<Key> ALL =
       List.of(
@@ -37,7 +35,8 @@ final class GatewayKeys {
           removed("trusted-user-ca", OWN_KEY),
           removed("principals", OWN_KEY),
           removed("revoked-keys", OWN_KEY),
-          removed("compatibility", "delete the line, and use a client that has curve25519-sha256"),
+          removed(
+              "compatibility", "delete the line, and use a client that has curve25519 and Ed25519"),
           removed("audit", "delete the line; gpush gateway logs has who connected"),
           removed("record", "delete the line, and record a terminal with asciinema"));
 

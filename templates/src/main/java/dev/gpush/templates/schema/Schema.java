@@ -9,7 +9,6 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
-import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.Gpus;
@@ -48,35 +47,20 @@ public final class Schema {
   private static final Set<Place> PROJECTS = Set.of(PROJECT);
   private static final Set<Place> PEOPLE = Set.of(PERSON, SITE);
 
-  private static final OneOf MODES =
-      new OneOf(
-          List.of(new Choice("auto", ""), new Choice("torchrun", ""), new Choice("ranks", "")));
+  private static final OneOf MODES = new OneOf(List.of("auto", "torchrun", "ranks"));
 
-  static final OneOf KINDS =
-      new OneOf(
-          List.of(
-              new Choice("local", ""),
-              new Choice("ssh", ""),
-              new Choice("slurm", ""),
-              new Choice("kubernetes", ""),
-              new Choice("lambda", "cloud accounts"),
-              new Choice("runpod", "cloud accounts")));
+  static final OneOf KINDS = new OneOf(List.of("local", "ssh", "slurm", "kubernetes"));
 
-  private static final OneOf STYLES =
-      new OneOf(List.of(new Choice("gres", ""), new Choice("gpus", "")));
+  private static final OneOf STYLES = new OneOf(List.of("gres", "gpus"));
 
   private static final OneOf GANGS =
       new OneOf(
-          Stream.of(
-                  "auto", "plain", "kueue", "native", "volcano", "coscheduling", "kai", "yunikorn")
-              .map(word -> new Choice(word, ""))
-              .toList());
+          List.of(
+              "auto", "plain", "kueue", "native", "volcano", "coscheduling", "kai", "yunikorn"));
 
-  private static final OneOf FABRICS =
-      new OneOf(List.of(new Choice("auto", ""), new Choice("none", "")));
+  private static final OneOf FABRICS = new OneOf(List.of("auto", "none"));
 
-  private static final OneOf TRANSPORTS =
-      new OneOf(List.of(new Choice("openssh", ""), new Choice("builtin", "")));
+  private static final OneOf TRANSPORTS = new OneOf(List.of("openssh", "builtin"));
 
   private static final List<Key> PROJECT_AND_OWNER =
       Stream.of(
@@ -123,7 +107,7 @@ public final class Schema {
                   "how long before either limit terminals and prompts warn"),
               unsupported(
                   "lease.at-end",
-                  new OneOf(List.of(new Choice("requeue", ""))),
+                  new OneOf(List.of("requeue")),
                   "the session ends with its lease, and no successor is submitted"),
               setting(
                   "sync.ask-over",
@@ -132,27 +116,23 @@ public final class Schema {
                   "ask before a file larger than this is sent"),
               setting(
                   "sync.mode",
-                  new OneOf(List.of(new Choice("live", ""), new Choice("on-demand", ""))),
+                  new OneOf(List.of("live", "on-demand")),
                   Json.of("live"),
                   "live sends each save by itself; on-demand sends only at up, run and sync"),
               setting(
                   "sync.edits",
-                  new OneOf(List.of(new Choice("come-home", ""), new Choice("stay", ""))),
+                  new OneOf(List.of("come-home", "stay")),
                   Json.of("come-home"),
                   "what becomes of files that are edited, made or deleted on node 0: that comes"
                       + " home, or stays there"),
               setting(
                   "sync.history",
-                  new OneOf(List.of(new Choice("on", ""), new Choice("off", ""))),
+                  new OneOf(List.of("on", "off")),
                   Json.of("on"),
                   "whether node 0 has the git repository, and commits made there come home"),
               project(
                   "sync.while-running",
-                  new OneOf(
-                      List.of(
-                          new Choice("hold", ""),
-                          new Choice("apply", ""),
-                          new Choice("isolate", ""))),
+                  new OneOf(List.of("hold", "apply", "isolate")),
                   "what happens to saves while a run is on: hold until it ends, apply at once, or"
                       + " isolate (runs have files of their own); not set: hold on several nodes"),
               project(

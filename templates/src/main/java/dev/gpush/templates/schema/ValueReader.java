@@ -12,7 +12,6 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.recipe.RecipeReader;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
-import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.Gpus;
@@ -302,18 +301,12 @@ final class ValueReader {
   }
 
   private Optional<Json> oneOf(OneOf type, Yaml.Scalar scalar) {
-    for (Choice choice : type.choices()) {
-      if (choice.word().equals(scalar.text())) {
-        if (choice.later().isEmpty()) {
-          return Optional.of(Json.of(choice.word()));
-        }
-        flaw(scalar, choice.word() + " is not supported yet: " + choice.later());
-        return Optional.empty();
-      }
+    if (type.choices().contains(scalar.text())) {
+      return Optional.of(Json.of(scalar.text()));
     }
     String what = "must be " + type.words() + ", not " + shown(scalar);
-    List<String> words = type.choices().stream().map(Choice::word).toList();
-    flaws.accept(new Flaw(scalar.at(), path, what, Nearest.one(scalar.text(), words)));
+    Optional<String> nearest = Nearest.one(scalar.text(), type.choices());
+    flaws.accept(new Flaw(scalar.at(), path, what, nearest));
     return Optional.empty();
   }
 

@@ -172,22 +172,14 @@ public sealed interface ValueType {
     }
   }
 
-  /** Some of the words may belong to features that come later. */
-  record OneOf(List<Choice> choices) implements ValueType {
+  record OneOf(List<String> choices) implements ValueType {
     public OneOf {
       choices = List.copyOf(choices);
     }
 
     @Override
     public String words() {
-      return "one of " + String.join(", ", now());
-    }
-
-    List<String> now() {
-      return choices.stream().filter(choice -> choice.later().isEmpty()).map(Choice::word).toList();
+      return "one of " + String.join(", ", choices);
     }
   }
-
-  /** {@code later} names the feature that a word waits for; empty when it works. */
-  record Choice(String word, String later) {}
 }

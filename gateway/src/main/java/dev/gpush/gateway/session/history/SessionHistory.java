@@ -1,6 +1,5 @@
 package dev.gpush.gateway.session.history;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
@@ -98,11 +97,8 @@ public final class SessionHistory implements AutoCloseable {
     while (true) {
       try {
         step();
-      } catch (GpushException away) {
-        if (away.failure() instanceof AgentFailure.Refused(_, var code, _)
-            && code.equals("unknown-method")) {
-          words = "node 0 has no history, because its agent is of an older gpush";
-        }
+      } catch (GpushException _) {
+        // The node is away; what its history lacks then is sent later.
       } catch (RuntimeException bug) {
         LOG.log(System.Logger.Level.ERROR, "history is not sent, session=" + session.name(), bug);
         words = "node 0 has no history, because it failed; see gpush gateway logs";

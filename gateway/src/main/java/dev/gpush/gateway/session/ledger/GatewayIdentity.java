@@ -20,21 +20,7 @@ public record GatewayIdentity(
    * home.
    */
   public boolean keeps(LedgerEntry entry) {
-    return holder.isSame(entry.holder()) || isOwnFromBefore(entry);
-  }
-
-  /**
-   * Whether an entry without an id, from an earlier gpush, belongs to this home: its text is the
-   * same, or differs only in the name of the host, which has not been restarted since.
-   */
-  public boolean isOwnFromBefore(LedgerEntry entry) {
-    if (entry.holder().id().isPresent() || holder.id().isEmpty()) {
-      return false;
-    }
-    String then = entry.holder().text();
-    boolean isSameBoot = !boot.isEmpty() && boot.equals(entry.boot());
-    return then.equals(holder.words())
-        || (isSameBoot && withoutHost(then).equals(withoutHost(holder.words())));
+    return holder.isSame(entry.holder());
   }
 
   /** Whether a gang was made by this home, although its ledger does not know it. */
@@ -43,9 +29,7 @@ public record GatewayIdentity(
         holder.machine().isPresent()
             && holder.machine().equals(other.machine())
             && withoutHost(holder.words()).equals(withoutHost(other.words()));
-    return holder.isSame(other)
-        || isThisPlace
-        || (other.id().isEmpty() && other.text().equals(holder.words()));
+    return holder.isSame(other) || isThisPlace;
   }
 
   /** {@code ann@laptop:/home/ann/.gpush} without the laptop. */

@@ -342,7 +342,7 @@ public record LedgerEntry(
   }
 
   /**
-   * Reads what {@link #json} wrote, also by earlier releases.
+   * Reads what {@link #json} wrote.
    *
    * @throws IllegalArgumentException when a field is missing or wrong; the ledger puts such a file
    *     aside

@@ -169,7 +169,6 @@ final class Tunnels implements LinkMaker.Through {
     return switch (code) {
       case "no-line", "timeout", "unreachable" -> "no connection to node 0's port";
       case "no-tls" -> "Python without ssl";
-      case "bad-request" -> "agents of an older gpush";
       default -> code;
     };
   }
@@ -196,11 +195,6 @@ final class Tunnels implements LinkMaker.Through {
   }
 
   private void tellAll(Link first) throws InterruptedException {
-    if (first.state() instanceof LinkState.Up(var welcome, _)
-        && !welcome.texts("capabilities").contains(NodeTunnel.CAPABILITY)) {
-      // The agent itself will refuse the tunnel.
-      return;
-    }
     Json peers = first.call("status", Json.object()).object("peers");
     // Without a port all nodes are on one host, where the agents find each other.
     Optional<Integer> port = peers.integer("port");

@@ -277,7 +277,7 @@ public final class SessionViews {
 
   /**
    * As this gateway has written it, else from the agent's WELCOME, for a gateway that has just
-   * taken a session over. Agents of older versions do not send it.
+   * taken a session over.
    */
   private static Optional<Long> generation(LiveSession session, int node, Json welcome) {
     return session

@@ -67,11 +67,6 @@ public record RdmaPort(
     return adapter.vendor().equals(EFA_VENDOR);
   }
 
-  /** Whether the GID at this index can be used for RoCE v2. */
-  public boolean isRoutableAt(int index) {
-    return gids.stream().anyMatch(gid -> gid.index() == index && gid.isRoutableRoce());
-  }
-
   /** As NCCL_IB_HCA takes it. */
   public String name() {
     return device + ":" + port;

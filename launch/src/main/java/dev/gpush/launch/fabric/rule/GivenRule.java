@@ -24,15 +24,6 @@ public final class GivenRule {
           "NCCL_NET_PLUGIN",
           "NCCL_PROTO");
 
-  /** Old and new names of torch: each version reads one of them, or both. */
-  private static final List<List<String>> RENAMED =
-      List.of(
-          List.of("TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_FR_BUFFER_SIZE"),
-          List.of("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "TORCH_FR_DUMP_TEMP_FILE"),
-          List.of("NCCL_ASYNC_ERROR_HANDLING", "TORCH_NCCL_ASYNC_ERROR_HANDLING"),
-          List.of("NCCL_BLOCKING_WAIT", "TORCH_NCCL_BLOCKING_WAIT"),
-          List.of("NCCL_DESYNC_DEBUG", "TORCH_NCCL_DESYNC_DEBUG"));
-
   private GivenRule() {}
 
   public static void write(Scene scene, Draft draft) {
@@ -40,10 +31,8 @@ public final class GivenRule {
       for (String name : scene.given().names()) {
         scene.given().find(node.index(), name).ifPresent(given -> keep(draft, node, given));
       }
-      RENAMED.forEach(names -> bothNames(scene, draft, node, names));
     }
     MUST_AGREE.forEach(name -> compare(scene, draft, name));
-    RENAMED.forEach(names -> twoValues(scene, draft, names));
     brokenConfs(scene, draft);
   }
 
@@ -56,47 +45,6 @@ public final class GivenRule {
         given.name(),
         node.index(),
         new Decision(Optional.of(given.value()), reason, given.origin(), given.authority()));
-  }
-
-  /** The name that is not set gets the value of the one that is. */
-  private static void bothNames(Scene scene, Draft draft, NodeFabric node, List<String> names) {
-    for (String name : names) {
-      Optional<Given> given = scene.given().find(node.index(), name);
-      if (given.isPresent()) {
-        for (String other : names) {
-          draft.decide(
-              other,
-              node.index(),
-              new Decision(
-                  Optional.of(given.get().value()),
-                  "the name that other versions of torch give " + name,
-                  given.get().origin(),
-                  Authority.DISCOVERY));
-        }
-      }
-    }
-  }
-
-  private static void twoValues(Scene scene, Draft draft, List<String> names) {
-    NodeSet nodes =
-        scene
-            .gang()
-            .where(
-                node ->
-                    names.stream()
-                            .flatMap(name -> scene.given().find(node.index(), name).stream())
-                            .map(Given::value)
-                            .distinct()
-                            .count()
-                        > 1);
-    if (!nodes.isEmpty()) {
-      draft.warn(
-          "renamed",
-          nodes,
-          nodes.words() + ": " + String.join(" and ", names) + " have different values",
-          "they are two names of one setting; which one counts depends on the version of torch",
-          "remove one of them");
-    }
   }
 
   private static void compare(Scene scene, Draft draft, String name) {

@@ -3,33 +3,23 @@ package dev.gpush.launch.fabric.rule;
 import dev.gpush.core.fabric.Authority;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.launch.fabric.facts.RdmaPort;
-import dev.gpush.launch.fabric.facts.RdmaPort.Gid;
 import dev.gpush.launch.fabric.facts.RdmaPort.Verbs;
-import dev.gpush.launch.fabric.facts.SoftwareVersion;
 import dev.gpush.launch.fabric.gang.NodeFabric;
 import dev.gpush.launch.fabric.gang.Rails;
 import dev.gpush.launch.fabric.rule.Draft.Decision;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * NCCL_IB_HCA and NCCL_IB_GID_INDEX, and whether the nodes' RDMA devices fit together. NCCL uses
- * every active port that it can open, so it is told only where some of them are for something else.
+ * NCCL_IB_HCA, and whether the nodes' RDMA devices fit together. NCCL uses every active port that
+ * it can open, so it is told only where some of them are for something else.
  */
 public final class RailRule {
   private static final String HCA = "NCCL_IB_HCA";
-  private static final String GID = "NCCL_IB_GID_INDEX";
-
-  /** From here on NCCL finds the GID itself. */
-  private static final int FINDS_GID_MAJOR = 2;
-
-  private static final int FINDS_GID_MINOR = 21;
 
   /** What NCCL registers of GPU and host memory on each rank at the least, with room to spare. */
   private static final long LEAST_MEMLOCK = 1L << 30;
@@ -52,7 +42,6 @@ public final class RailRule {
     }
     blocked(scene, draft);
     if (isUsed) {
-      gid(scene, draft);
       mixed(scene, draft);
       memlock(scene, draft);
     }
@@ -94,79 +83,6 @@ public final class RailRule {
           node.index(),
           new Decision(Optional.of(value), reason, Draft.FACTS, Authority.DISCOVERY));
     }
-  }
-
-  /** NCCL before 2.21 takes the GID at one index on every device, 0 without the variable. */
-  private static void gid(Scene scene, Draft draft) {
-    NodeSet old = scene.gang().where(RailRule::needsGid);
-    boolean isRoce = scene.rails().stream().anyMatch(rails -> rails.layer().equals("Ethernet"));
-    if (!isRoce) {
-      return;
-    }
-    if (old.isEmpty()) {
-      boolean isKnown =
-          scene.gang().nodes().stream()
-              .allMatch(node -> node.facts().software().nccl().isPresent());
-      draft.leave(
-          GID,
-          scene.gang().all(),
-          isKnown
-              ? "NCCL finds the RoCE v2 address itself since 2.21"
-              : "the version of NCCL is not known; since 2.21 it finds the address itself");
-      return;
-    }
-    Map<Integer, NodeSet> misfits = misfits(scene);
-    Optional<Map.Entry<Integer, NodeSet>> best =
-        misfits.entrySet().stream().min(Comparator.comparingInt(each -> each.getValue().count()));
-    if (best.isEmpty() || !best.get().getValue().isEmpty()) {
-      draft.leave(GID, scene.gang().all(), "no index is a RoCE v2 address on every device");
-      String fits =
-          best.map(each -> each.getKey() + " fits all but " + each.getValue().words())
-              .orElse("none fits");
-      draft.warn(
-          "gid",
-          old,
-          "NCCL before 2.21 needs one GID index for all RoCE devices, and " + fits,
-          "ibv_modify_qp fails, or the first collective times out with error 12",
-          "use a torch with NCCL 2.21 or later (torch 2.4)");
-      return;
-    }
-    String index = String.valueOf(best.get().getKey());
-    for (NodeFabric node : scene.gang().nodes()) {
-      String reason = "RoCE v2 with IPv4 on every device; NCCL before 2.21 does not look for it";
-      draft.decide(
-          GID,
-          node.index(),
-          new Decision(Optional.of(index), reason, Draft.FACTS, Authority.DISCOVERY));
-    }
-  }
-
-  /** Each index that is right on some device, with the nodes where it is not right on all. */
-  private static Map<Integer, NodeSet> misfits(Scene scene) {
-    var misfits = new TreeMap<Integer, NodeSet>();
-    for (Rails rails : scene.rails()) {
-      for (RdmaPort port : rails.rails()) {
-        for (Gid gid : port.gids()) {
-          if (gid.isRoutableRoce()) {
-            misfits.computeIfAbsent(
-                gid.index(),
-                index ->
-                    scene
-                        .gang()
-                        .where(
-                            node ->
-                                !scene.rails(node).rails().stream()
-                                    .allMatch(each -> each.isRoutableAt(index))));
-          }
-        }
-      }
-    }
-    return misfits;
-  }
-
-  private static boolean needsGid(NodeFabric node) {
-    Optional<SoftwareVersion> nccl = node.facts().software().nccl();
-    return nccl.map(version -> version.isBelow(FINDS_GID_MAJOR, FINDS_GID_MINOR)).orElse(false);
   }
 
   private static void mixed(Scene scene, Draft draft) {

@@ -17,9 +17,6 @@ import java.util.TreeSet;
  * @param machine the planned node that stands for all, where the nodes are one machine
  */
 public record RankFabric(FabricPlan plan, Optional<Integer> machine) {
-  /** The capability of an agent that reads a provider's script before a rank starts. */
-  static final String SOURCES = "source";
-
   /** A provider's script adds its folders to these; the user's value alone would drop them. */
   private static final Set<String> EXTENDED = Set.of("PATH", "LD_LIBRARY_PATH");
 

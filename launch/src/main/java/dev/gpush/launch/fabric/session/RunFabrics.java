@@ -124,7 +124,6 @@ public final class RunFabrics {
         findings.add(finding);
       }
     }
-    unread(fabric, nodes).ifPresent(findings::add);
     unsaid(findings, nodes).forEach(talk::say);
     return fabric;
   }
@@ -188,30 +187,6 @@ public final class RunFabrics {
         List.of(),
         List.of(),
         List.of(finding));
-  }
-
-  /** Agents that start ranks without reading the script. */
-  private Optional<FabricFinding> unread(RankFabric fabric, List<Integer> nodes) {
-    List<Integer> older =
-        nodes.stream()
-            .filter(node -> !fabric.scripts(node).isEmpty())
-            .filter(node -> !site.nodes().get(node).calls().can(RankFabric.SOURCES))
-            .toList();
-    if (older.isEmpty()) {
-      return Optional.empty();
-    }
-    NodeSet those = NodeSet.of(older);
-    return Optional.of(
-        new FabricFinding(
-            Severity.WARNING,
-            "script",
-            those,
-            those.words()
-                + (older.size() == 1 ? ": its agent is" : ": their agents are")
-                + " older and cannot read "
-                + String.join(", ", fabric.scripts(older.getFirst())),
-            "ranks start without what it sets",
-            "gpush down, then gpush up"));
   }
 
   /** Those that were not said, or said of another state of things. */

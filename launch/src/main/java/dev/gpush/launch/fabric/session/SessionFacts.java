@@ -23,8 +23,7 @@ import java.util.stream.IntStream;
  * them. Thread-safe.
  */
 public final class SessionFacts {
-  /** The capability of an agent that can say them. */
-  static final String CAPABILITY = "fabric.facts";
+  private static final String CALL = "fabric.facts";
 
   /** A node with GPUs whose driver has to be loaded first takes about two seconds. */
   private static final Duration LIMIT = Duration.ofSeconds(5);
@@ -201,13 +200,10 @@ public final class SessionFacts {
     if (node.calls().isLost()) {
       return new NodeReply.Silent("lost", true);
     }
-    if (!node.calls().can(CAPABILITY)) {
-      return new NodeReply.Silent("an older agent, which does not tell the network", false);
-    }
     try {
       Json.Obj question = Json.object("peers", peers);
       return new NodeReply.Known(
-          tasks.within(LIMIT, "facts", () -> node.calls().call(CAPABILITY, question)));
+          tasks.within(LIMIT, "facts", () -> node.calls().call(CALL, question)));
     } catch (TimeoutException slow) {
       return new NodeReply.Silent("no answer about the network in time", false);
     } catch (GpushException failed) {

@@ -130,7 +130,7 @@ public final class ModelAgent implements AgentSide {
   }
 
   private Json.Obj welcome(boolean resumed) {
-    return Json.object("version", 1, "minor", 0, "agent", identity)
+    return Json.object("version", 2, "agent", identity)
         .with("resumed", resumed)
         .with("last", resumed ? link.lastIn : 0)
         .with("term", 1);

@@ -1,17 +1,33 @@
 """A recorded tree in place of a machine: files below its root, and the answers of kernel and programs in one file beside
-them. The tests' trees (docs/technical/fabric.md) are read by it, with the same code as real machines."""
+them. The tests' trees (docs/technical/fabric.md) are read by it, with the same code as real machines. AgentGang of the
+module launch sends it to agents, too."""
 import errno
 import json
 import os
 
-from .reader import Reader
+from gpush_agent.fabric.reader import Reader
 
 ANSWERS = ".answers.json"
 
 
-class Recorded(Reader):
+class Tree(Reader):
+    """Files below a root; all else is this machine's."""
+
     def __init__(self, root, session=None, home=""):
-        Reader.__init__(self, root, session, home)
+        Reader.__init__(self, session, home)
+        self.root = root
+
+    def at(self, path):
+        return os.path.join(self.root, path)
+
+    def resolved(self, path):
+        real, root = os.path.realpath(self.at(path)), os.path.realpath(self.root)
+        return real[len(root):].lstrip("/") if real.startswith(root) else ""
+
+
+class Recorded(Tree):
+    def __init__(self, root, session=None, home=""):
+        Tree.__init__(self, root, session, home)
         with open(os.path.join(root, ANSWERS), encoding="utf-8") as file:
             self.answers = json.load(file)
         self.session.update(self.answers.get("session", {}))
@@ -41,9 +57,6 @@ class Recorded(Reader):
             return "missing"
         name = self.answers.get("errors", {}).get(path)
         return self.closed(path, getattr(errno, name)) if name else "open"
-
-    def space(self, path):
-        return self.answers.get("space", {}).get(path)
 
     def addresses(self):
         return self.answers.get("addresses", {})
