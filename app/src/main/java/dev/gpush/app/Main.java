@@ -24,7 +24,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The gateway's process: one per home and host, from the first command that needs it until {@code
@@ -97,7 +96,8 @@ public final class Main {
     BuildId build = BuildId.current();
     var process = new GatewayProcess(home, build, folder.socket(), log);
     var closed = new CountDownLatch(1);
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> endBySignal(process, closed), "end"));
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> endBySignal(process, closed, log), "end"));
     try (Tasks tasks =
         Tasks.named("gateway", (thread, bug) -> log.error(bug, "bug", "thread", thread))) {
       try (Wiring wiring = Wiring.build(home, folder, build, process, log, tasks)) {
@@ -195,15 +195,14 @@ public final class Main {
   /**
    * On the JVM's thread for shutdown: TERM, INT and HUP end the gateway as its own command does.
    */
-  private static void endBySignal(GatewayProcess process, CountDownLatch closed) {
+  private static void endBySignal(GatewayProcess process, CountDownLatch closed, Log log) {
     if (closed.getCount() == 0) {
       return;
     }
     process.end("a signal");
+    haltLater(log);
     try {
-      if (!closed.await(FAREWELL.toMillis(), TimeUnit.MILLISECONDS)) {
-        Runtime.getRuntime().halt(1);
-      }
+      closed.await();
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
