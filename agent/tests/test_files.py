@@ -9,7 +9,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import types
 import unittest
 import zlib
 
@@ -17,8 +16,8 @@ AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, AGENT)
 
 from gpush_agent.core.refused import Refused  # noqa: E402
-from gpush_agent.files import commit, sync, trash, unsaved  # noqa: E402
-from gpush_agent.files.root import FILE, root_of  # noqa: E402
+from gpush_agent.files import sync, trash, unsaved  # noqa: E402
+from gpush_agent.files.root import root_of  # noqa: E402
 from gpush_agent.files.state import write_all  # noqa: E402
 from gpush_agent.files.tree import is_settled, parts_of  # noqa: E402
 from run import slow  # noqa: E402
@@ -354,41 +353,6 @@ class WriteTest(FilesTest):
                 "write": [], "delete": ["b"]}
         node.send_bytes(sync.PREPARE, zlib.compress(json.dumps(plan).encode()))
         self.assertEqual(node.expect(sync.FAILED)["code"], "moved")
-
-
-class RenameTest(unittest.TestCase):
-    class Walks(dict):
-        """Counts who goes through all of it."""
-        walks = 0
-
-        def items(self):
-            self.walks += 1
-            return super().items()
-
-    def setUp(self):
-        self.entries = self.Walks(("old/%d" % number, [FILE, 0, 1, digest(b"%d" % number), None]) for number in range(100))
-        self.staged, self.opened = set(), []
-        held = types.SimpleNamespace(entries=self.entries)
-        stage = types.SimpleNamespace(has=self.staged.__contains__)
-        self.commit = commit.Commit(None, None, held, stage, b"/nowhere")
-        self.commit._copy = self.copy
-
-    def copy(self, path, content):
-        self.opened.append(path)
-        return path != "old/7"      # it is not what it was
-
-    def test_the_entries_are_gone_through_once_for_all_renamed_files(self):
-        found = [self.commit._obtain(digest(b"%d" % number)) for number in range(100)]
-
-        self.assertEqual([number for number in range(100) if not found[number]], [7])
-        self.assertEqual(self.opened, ["old/%d" % number for number in range(100)])
-        self.assertEqual(self.entries.walks, 1)
-
-    def test_a_content_is_found_under_another_name_that_has_it(self):
-        self.entries["new/7"] = self.entries["old/7"]
-
-        self.assertTrue(self.commit._obtain(digest(b"7")))
-        self.assertEqual(self.opened, ["old/7", "new/7"])
 
 
 class KeepTest(FilesTest):

@@ -2,13 +2,11 @@ package dev.gpush.launch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.LaunchFailure.NoSnapshot;
@@ -47,7 +45,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** The engine with nodes that do what the test says. */
 final class LauncherTest {
@@ -582,89 +579,6 @@ final class LauncherTest {
         new RunReason.NodeLost(RunReason.Loss.START),
         launcher.find(Optional.of(5)).failure().orElseThrow().reason());
     assertEquals("done", stateOnceOver(1));
-  }
-
-  /** A file where the history's folder was fails as a full disk does. */
-  private void fillDisk() throws IOException {
-    Path history = folder.resolve("history");
-    try (var files = Files.newDirectoryStream(history)) {
-      for (Path file : files) {
-        Files.delete(file);
-      }
-    }
-    Files.delete(history);
-    Files.createFile(history);
-  }
-
-  @Test
-  void aFullDiskDoesNotHideTheEndOfARun() throws Exception {
-    launch("train.py");
-    Task<Optional<Integer>, RuntimeException> status = follow(1);
-    for (FakeNode node : nodes) {
-      node.awaitCall("follow 1");
-    }
-    fillDisk();
-    nodes.get(1).write(1, Journals.out(1, "b\n"));
-    nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 3")));
-
-    assertEquals(Optional.of(3), status.get());
-    assertEquals("failed", launcher.find(Optional.of(1)).state());
-  }
-
-  @Test
-  void aRunThatCannotBeRecordedDoesNotStart() throws Exception {
-    launch("true");
-    nodes.forEach(node -> node.end(1, OK));
-    follow(1).get();
-    fillDisk();
-
-    assertTrue(refused("true") instanceof GatewayFailure.HomeUnusable);
-    assertEquals(List.of("start 1"), started(nodes.getFirst()));
-  }
-
-  @Test
-  void aFullDiskDoesNotHideTheRunsOfAnotherLaptop() throws Exception {
-    launch("train.py");
-    launcher.close();
-    fillDisk();
-    try (Launcher other = launcher()) {
-      other.attach();
-      assertEquals("running", other.find(Optional.of(1)).state());
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "{\"exit\": 99999999999, \"signal\": null, \"stopped\": false}",
-        "{\"exit\": 1, \"failures\": [{\"ranks\": [99999999999], \"exit\": 99999999999}]}",
-        "{\"exit\": 1, \"first\": {\"rank\": 99999999999, \"exit\": 1},"
-            + " \"port_taken\": 99999999999}",
-        "{\"exit\": null, \"signal\": 99999999999, \"stopped\": false}"
-      })
-  void numbersThatNoNodeMaySayEndARunAsFailed(String end) throws Exception {
-    launch("train.py");
-    Task<Optional<Integer>, RuntimeException> status = follow(1);
-    nodes.get(0).end(1, end);
-    nodes.get(1).awaitCall("stop 1 TERM node 0 failed");
-    nodes.get(1).end(1, "{\"exit\": null, \"signal\": 15, \"stopped\": true}");
-
-    assertNotEquals(Optional.of(0), status.get());
-    assertEquals("failed", launcher.find(Optional.of(1)).state());
-  }
-
-  /** What no code expects must not leave readers waiting. */
-  @Test
-  void aBugInTheWatchLeavesTheRunUnknown() throws Exception {
-    launch("train.py");
-    Task<RunView, RuntimeException> stopped =
-        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofMinutes(10), talk));
-    for (FakeNode node : nodes) {
-      node.awaitCall("stop 1 INT asked");
-    }
-    nodes.get(0).failWatch();
-
-    assertEquals("unknown", stopped.get().state());
   }
 
   private String stateOnceOver(int run) throws InterruptedException {

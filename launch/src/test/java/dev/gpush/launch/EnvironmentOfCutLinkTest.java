@@ -1,0 +1,78 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.config.Config;
+import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.launch.environment.EnvironmentChoice;
+import dev.gpush.launch.environment.NodeEnvironments;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** A node whose link is cut announces nothing; calls of it wait until the link is up again. */
+final class EnvironmentOfCutLinkTest {
+  private final List<String> called = new CopyOnWriteArrayList<>();
+
+  private final NodeCalls cut =
+      new NodeCalls() {
+        @Override
+        public Json call(String method, Json.Obj params) {
+          called.add(method);
+          return Json.object();
+        }
+
+        @Override
+        public InputStream follow(Json.Obj arguments) {
+          return InputStream.nullInputStream();
+        }
+
+        @Override
+        public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit) {
+          return new Answer(0, "", "");
+        }
+
+        @Override
+        public int watch(
+            List<String> arguments, Map<String, String> environment, Consumer<String> lines) {
+          return 0;
+        }
+      };
+
+  @Test
+  void anEnvironmentIsMadeWhenTheLinkIsUpAgainAndNotLeftOut() throws Exception {
+    var info = new NodeInfo(0, "host0", "10.0.0.0", List.of("0"), "H100", 8, "/ws");
+    var site =
+        new LaunchSite(
+            new SessionName("devbox"),
+            "0123456789",
+            Path.of("/p"),
+            false,
+            List.of(new LaunchNode(() -> info, cut)),
+            Path.of("/history"),
+            Optional.empty());
+    var config =
+        new Config(Path.of("/p"), "gpush.yaml", List.of(), List.of(), List.of(), List.of());
+    EnvironmentChoice choice = EnvironmentChoice.of(config, Optional.of("/opt/py"));
+    try (var tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace())) {
+      var environments = new NodeEnvironments(site, tasks);
+
+      environments.tell(choice);
+      environments.prepare(choice, new FakeTalk());
+    }
+
+    assertEquals(List.of("environment.use", "environment.use"), called);
+  }
+}

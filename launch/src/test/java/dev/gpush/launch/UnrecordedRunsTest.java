@@ -1,0 +1,178 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.launch.fabric.FabricPlanner;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.plan.LaunchInput;
+import dev.gpush.launch.plan.RunEnding;
+import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Runs whose record cannot be written, or whose watch meets what it does not expect. */
+final class UnrecordedRunsTest {
+  private static final String OK =
+      "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
+
+  @TempDir private Path folder;
+  private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
+  private final FakeTalk talk = new FakeTalk();
+  private final FakeOutput output = new FakeOutput();
+  private Tasks tasks;
+  private Launcher launcher;
+
+  @BeforeEach
+  void open() throws IOException {
+    tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
+    launcher = launcher();
+    Files.writeString(folder.resolve("train.py"), "print(1)\n");
+  }
+
+  @AfterEach
+  void close() {
+    launcher.close();
+    tasks.close();
+  }
+
+  private Launcher launcher() {
+    var reached = new ArrayList<LaunchNode>();
+    for (FakeNode node : nodes) {
+      int i = reached.size();
+      var info = new NodeInfo(i, "host" + i, "10.0.0." + i, List.of("0"), "H100", 8, "/ws");
+      reached.add(new LaunchNode(() -> info, node));
+    }
+    var site =
+        new LaunchSite(
+            new SessionName("devbox"),
+            "0123456789",
+            folder,
+            false,
+            reached,
+            folder.resolve("history"),
+            Optional.empty());
+    return new Launcher(site, new FabricPlanner(List::of), Clock.system(), tasks);
+  }
+
+  private RunView launch(String... words) throws InterruptedException {
+    var input =
+        new LaunchInput(
+            42, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
+    return launcher.launch(Asked.run(folder, words), input, talk);
+  }
+
+  private Task<Optional<Integer>, RuntimeException> follow(int run) {
+    return tasks.fork("follow", () -> launcher.follow(run, Set.of(), true, output));
+  }
+
+  /** A file where the history's folder was fails as a full disk does. */
+  private void fillDisk() throws IOException {
+    Path history = folder.resolve("history");
+    try (var files = Files.newDirectoryStream(history)) {
+      for (Path file : files) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(history);
+    Files.createFile(history);
+  }
+
+  @Test
+  void aFullDiskDoesNotHideTheEndOfARun() throws Exception {
+    launch("train.py");
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
+    for (FakeNode node : nodes) {
+      node.awaitCall("follow 1");
+    }
+    fillDisk();
+    nodes.get(1).write(1, Journals.out(1, "b\n"));
+    nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 3")));
+
+    assertEquals(Optional.of(3), status.get());
+    assertEquals("failed", launcher.find(Optional.of(1)).state());
+  }
+
+  @Test
+  void aRunThatCannotBeRecordedDoesNotStart() throws Exception {
+    launch("true");
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    fillDisk();
+
+    var refused = assertThrows(GpushException.class, () -> launch("true"));
+    assertInstanceOf(GatewayFailure.HomeUnusable.class, refused.failure());
+    assertEquals(
+        List.of("start 1"),
+        nodes.getFirst().calls().stream().filter(call -> call.startsWith("start ")).toList());
+  }
+
+  @Test
+  void aFullDiskDoesNotHideTheRunsOfAnotherLaptop() throws Exception {
+    launch("train.py");
+    launcher.close();
+    fillDisk();
+    try (Launcher other = launcher()) {
+      other.attach();
+      assertEquals("running", other.find(Optional.of(1)).state());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"exit\": 99999999999, \"signal\": null, \"stopped\": false}",
+        "{\"exit\": 1, \"failures\": [{\"ranks\": [99999999999], \"exit\": 99999999999}]}",
+        "{\"exit\": 1, \"first\": {\"rank\": 99999999999, \"exit\": 1},"
+            + " \"port_taken\": 99999999999}",
+        "{\"exit\": null, \"signal\": 99999999999, \"stopped\": false}"
+      })
+  void numbersThatNoNodeMaySayEndARunAsFailed(String end) throws Exception {
+    launch("train.py");
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
+    nodes.get(0).end(1, end);
+    nodes.get(1).awaitCall("stop 1 TERM node 0 failed");
+    nodes.get(1).end(1, "{\"exit\": null, \"signal\": 15, \"stopped\": true}");
+
+    assertNotEquals(Optional.of(0), status.get());
+    assertEquals("failed", launcher.find(Optional.of(1)).state());
+  }
+
+  /** What no code expects must not leave readers waiting. */
+  @Test
+  void aBugInTheWatchLeavesTheRunUnknown() throws Exception {
+    launch("train.py");
+    Task<RunView, RuntimeException> stopped =
+        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofMinutes(10), talk));
+    for (FakeNode node : nodes) {
+      node.awaitCall("stop 1 INT asked");
+    }
+    nodes.get(0).failWatch();
+
+    assertEquals("unknown", stopped.get().state());
+  }
+}
