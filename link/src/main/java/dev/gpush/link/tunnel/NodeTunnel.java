@@ -16,7 +16,7 @@ import javax.net.ssl.SSLSocket;
  * that link with TLS within. Both ends are authenticated before it is returned.
  */
 public final class NodeTunnel implements Pipe {
-  /** The capability of an agent that can carry tunnels. */
+  /** The type of its stream. */
   private static final String TYPE = "tunnel";
 
   /**

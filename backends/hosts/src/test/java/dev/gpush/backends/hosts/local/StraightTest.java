@@ -30,8 +30,7 @@ final class StraightTest {
       Gang gang = place.backend().reserve(place.request(1, "0", BackendContract.LONG));
       try (Pipe pipe = place.backend().straight(gang, 0).orElseThrow()) {
         Json.Obj hello =
-            Json.object(
-                "version", 1, "minor", 0, "holder", "me", "incarnation", "0".repeat(32), "term", 1);
+            Json.object("version", 2, "holder", "me", "incarnation", "0".repeat(32), "term", 1);
         byte[] text = hello.write().getBytes(StandardCharsets.UTF_8);
         ByteBuffer frame = ByteBuffer.allocate(HEADER + text.length);
         frame.putInt(text.length).put((byte) HELLO).position(HEADER).put(text);
