@@ -62,7 +62,7 @@ class ConnectionLogTest {
   /** No other test calls the node by this name. */
   @Test
   void hasEachLoginAndItsChannelsWithoutWhatWasInThem() throws Exception {
-    assertEquals("secret\n", rig.ssh("devbox-0", "echo secret").run().text());
+    assertEquals("secret\n", rig.ssh("-o", "User=devbox-0", "devbox", "echo secret").run().text());
 
     Matcher login =
         Pattern.compile(
