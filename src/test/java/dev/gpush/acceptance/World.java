@@ -33,7 +33,7 @@ import java.util.stream.Stream;
 
 /**
  * A user's machine for one test: the real launcher, a GPUSH_HOME, a project and a home folder of
- * their own, so that no startup file of whoever runs the test takes part. Closing it gives
+ * their own, so that no startup file of the user who runs the test takes part. Closing it gives
  * everything back and fails when a process, an agent's folder or a node's folder stays.
  */
 final class World implements AutoCloseable {
@@ -96,7 +96,7 @@ final class World implements AutoCloseable {
     }
   }
 
-  /** Of whoever runs the tests. */
+  /** Of the user who runs the tests. */
   static String cache() {
     return Optional.ofNullable(System.getenv("XDG_CACHE_HOME"))
         .orElse(System.getenv("HOME") + "/.cache");

@@ -28,7 +28,7 @@ class LauncherIT {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int SECONDS = 300;
 
-  /** Of whoever runs the tests: what was just built is installed there, with its caches. */
+  /** The cache of the user who runs the tests: it has what was just built. */
   private static final String CACHE =
       Optional.ofNullable(System.getenv("XDG_CACHE_HOME"))
           .orElse(System.getenv("HOME") + "/.cache");

@@ -57,7 +57,8 @@ final class LocalNodesTest {
   @Tag("local")
   void withoutGpusAskedThereAreAsManyNodesAsAskedFor() throws Exception {
     try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"))) {
-      Gang all = place.backend().reserve(place.request(1, "8", BackendContract.LONG));
+      Gang all =
+          place.backend().reserve(place.request(1, "" + LocalPlace.GPUS, BackendContract.LONG));
 
       Gang cpus = place.backend().reserve(place.request(10, "0", BackendContract.LONG));
 
