@@ -184,7 +184,7 @@ class LauncherIT {
 
     Answer answer = gpush("version");
     Answer run = gpush("-q", "-s", "devbox", "run", "train.py");
-    Answer script = gpush("logs", "run");
+    Answer script = gpush("stop", "run");
     environment.remove("GPUSH_JAVA_HOME");
 
     assertEquals(3, answer.status());
