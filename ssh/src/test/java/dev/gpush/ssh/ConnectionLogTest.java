@@ -66,13 +66,13 @@ class ConnectionLogTest {
 
     Matcher login =
         Pattern.compile(
-                "ssh connected (connection=\\d+ )from=127\\.0\\.0\\.1:\\d+ client=SSH-2\\.0-OpenSSH.*")
+                "connected (connection=\\d+ )from=127\\.0\\.0\\.1:\\d+ client=SSH-2\\.0-OpenSSH.*")
             .matcher(lineWith(" node=devbox-0"));
     assertTrue(login.matches(), login::toString);
     assertEquals(
-        "ssh channel " + login.group(1) + "channel=0 kind=exec terminal=false",
+        "channel " + login.group(1) + "channel=0 kind=exec terminal=false",
         lineWith(login.group(1)));
-    assertTrue(lineWith(login.group(1)).startsWith("ssh ended "));
+    assertTrue(lineWith(login.group(1)).startsWith("ended "));
   }
 
   @Test
@@ -109,6 +109,6 @@ class ConnectionLogTest {
 
     assertEquals(255, refused.status());
     String line = lineWith(shown.split(" ", -1)[1]);
-    assertTrue(line.startsWith("ssh refused ") && line.contains(" node=devbox key="), line);
+    assertTrue(line.startsWith("refused ") && line.contains(" node=devbox key="), line);
   }
 }

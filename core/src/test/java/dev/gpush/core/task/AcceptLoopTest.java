@@ -18,7 +18,7 @@ final class AcceptLoopTest {
   private int accepted;
   private boolean isOpen = true;
 
-  /** Its time passes only while somebody sleeps. */
+  /** Time passes only in sleep(). */
   private static final class PausedClock implements Clock {
     private final List<Duration> pauses = new ArrayList<>();
 

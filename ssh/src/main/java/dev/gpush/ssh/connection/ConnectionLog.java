@@ -48,7 +48,7 @@ public final class ConnectionLog implements SessionListener {
     LOG.log(
         System.Logger.Level.DEBUG,
         () ->
-            "ssh channel connection="
+            "channel connection="
                 + channel.getSession().getIoSession().getId()
                 + " channel="
                 + channel.getChannelId()
@@ -62,7 +62,7 @@ public final class ConnectionLog implements SessionListener {
       session.setAttribute(LOGGED_IN, clock.nanos());
       LOG.log(
           System.Logger.Level.INFO,
-          "ssh connected" + details(session) + " node=" + clean(session.getUsername()));
+          "connected" + details(session) + " node=" + clean(session.getUsername()));
     }
   }
 
@@ -74,9 +74,9 @@ public final class ConnectionLog implements SessionListener {
       long seconds = Duration.ofNanos(clock.nanos() - since).toSeconds();
       LOG.log(
           System.Logger.Level.INFO,
-          "ssh ended connection=" + session.getIoSession().getId() + " seconds=" + seconds);
+          "ended connection=" + session.getIoSession().getId() + " seconds=" + seconds);
     } else if (refused != null) {
-      LOG.log(System.Logger.Level.INFO, "ssh refused" + details(session) + refused);
+      LOG.log(System.Logger.Level.INFO, "refused" + details(session) + refused);
     }
   }
 
