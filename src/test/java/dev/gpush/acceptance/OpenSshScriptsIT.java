@@ -42,7 +42,6 @@ final class OpenSshScriptsIT {
 
   private static final List<String> OTHERS =
       List.of(
-          "agent",
           "dynamic-forward",
           "exit-status",
           "forwarding",
