@@ -27,33 +27,21 @@ final class SeenFolder {
    * @param rules those rule files
    * @param files that are sent
    * @param folders that are looked into
-   * @param oddities what is left out, but not by a rule
+   * @param oddities paths that are left out, but not by a rule
    */
   record Listing(
       Optional<IgnoreStack> stack,
       RuleStamps rules,
       List<ScannedFile> files,
       Map<String, SeenFolder> folders,
-      Oddities oddities) {
+      Map<String, Oddity> oddities) {
     Listing {
       files = List.copyOf(files);
+      oddities = Map.copyOf(oddities);
     }
 
     static Listing empty() {
-      return new Listing(Optional.empty(), RuleStamps.none(), List.of(), Map.of(), Oddities.none());
-    }
-  }
-
-  /** Names that cannot be sent, and links and files that are not. */
-  record Oddities(List<String> badNames, List<String> links, List<String> files) {
-    Oddities {
-      badNames = List.copyOf(badNames);
-      links = List.copyOf(links);
-      files = List.copyOf(files);
-    }
-
-    static Oddities none() {
-      return new Oddities(List.of(), List.of(), List.of());
+      return new Listing(Optional.empty(), RuleStamps.none(), List.of(), Map.of(), Map.of());
     }
   }
 
@@ -90,10 +78,8 @@ final class SeenFolder {
   }
 
   /** What is left out below it. */
-  void addOddities(List<String> badNames, List<String> links, List<String> files) {
-    badNames.addAll(listing.oddities().badNames());
-    links.addAll(listing.oddities().links());
-    files.addAll(listing.oddities().files());
-    listing.folders().values().forEach(folder -> folder.addOddities(badNames, links, files));
+  void addOddities(Map<String, Oddity> to) {
+    to.putAll(listing.oddities());
+    listing.folders().values().forEach(folder -> folder.addOddities(to));
   }
 }

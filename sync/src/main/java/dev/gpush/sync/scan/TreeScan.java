@@ -112,8 +112,8 @@ public final class TreeScan {
   /**
    * The tree as it is now.
    *
-   * @throws GpushException {@link SyncFailure.TooMuch}, {@link SyncFailure.Unreadable}, {@link
-   *     SyncFailure.BadNames}, or that the user declined
+   * @throws GpushException {@link SyncFailure.TooMuch}, {@link SyncFailure.Unreadable}, or that the
+   *     user declined
    */
   public Scan scan(Talk talk) throws InterruptedException {
     questions.askForPlace(talk);
@@ -318,11 +318,13 @@ public final class TreeScan {
   }
 
   private Scan scan(Manifest found, Map<String, String> recent, TreeWalk seen) throws IOException {
+    Map<String, String> leftOut = seen.odd();
+    leftOut.putAll(left);
     return new Scan(
         found,
         new FoundContents(found, recent, root, seen),
         GitFolder.around(root).map(GitFolder::head),
-        left);
+        leftOut);
   }
 
   /** What is left is as it was before. */

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -103,7 +104,6 @@ final class TreeWalk {
     seen.put(root, folder);
     list(folder, children(root), Optional.of(top));
     this.mayBeTorn = false;
-    requireNames();
   }
 
   /** All files that it has seen. */
@@ -133,7 +133,6 @@ final class TreeWalk {
         again(folder, changes);
       }
     }
-    requireNames();
     return changes;
   }
 
@@ -141,7 +140,7 @@ final class TreeWalk {
     changes.gone(folder.listing().files());
     found -= folder.listing().files().size();
     listener.entering(folder.path());
-    Map<String, Child> children = children(folder.path());
+    Map<String, Child> children = childrenOrTorn(folder.path());
     requireThere(folder.path(), children);
     list(folder, children, Optional.empty(), changes);
     changes.here(folder.listing().files());
@@ -181,34 +180,32 @@ final class TreeWalk {
 
   // ---- what is left out
 
-  private void requireNames() {
-    var bad = new ArrayList<String>();
-    Objects.requireNonNull(seen.get(root)).addOddities(bad, new ArrayList<>(), new ArrayList<>());
-    if (!bad.isEmpty()) {
-      throw new GpushException(
-          new SyncFailure.BadNames(
-              bad.stream().limit(MAX_NAMED).toList(),
-              "a name must be UTF-8, and a path no longer than " + MAX_PATH_BYTES + " bytes"));
-    }
+  private Map<String, Oddity> oddities() {
+    var all = new TreeMap<String, Oddity>();
+    Objects.requireNonNull(seen.get(root)).addOddities(all);
+    return all;
   }
 
-  /** Files that were left out, but not by an ignore rule, one line each. */
+  /** What was left out, but not by an ignore rule, a line for each reason. */
   List<String> warnings() {
-    var links = new ArrayList<String>();
-    var files = new ArrayList<String>();
-    Objects.requireNonNull(seen.get(root)).addOddities(new ArrayList<>(), links, files);
+    var paths = new EnumMap<Oddity, List<String>>(Oddity.class);
+    oddities().forEach((path, why) -> paths.computeIfAbsent(why, _ -> new ArrayList<>()).add(path));
     var lines = new ArrayList<String>();
-    named(links, "not sent, because they point out of the workspace", lines);
-    named(files, "not sent, because they are not regular files", lines);
+    paths.forEach((why, of) -> lines.add("not sent, because " + why.ofMany() + ": " + named(of)));
     return lines;
   }
 
-  private static void named(List<String> paths, String what, List<String> lines) {
-    if (!paths.isEmpty()) {
-      int more = paths.size() - MAX_NAMED;
-      String names = String.join(", ", paths.subList(0, Math.min(MAX_NAMED, paths.size())));
-      lines.add(what + ": " + names + (more > 0 ? " and " + more + " more" : ""));
-    }
+  /** Of that, the paths that could be sent if their owner changed them, with the reason of each. */
+  Map<String, String> odd() {
+    var reasons = new TreeMap<String, String>();
+    oddities().forEach((path, why) -> why.ofOne().ifPresent(text -> reasons.put(path, text)));
+    return reasons;
+  }
+
+  private static String named(List<String> paths) {
+    int more = paths.size() - MAX_NAMED;
+    String names = String.join(", ", paths.subList(0, Math.min(MAX_NAMED, paths.size())));
+    return names + (more > 0 ? " and " + more + " more" : "");
   }
 
   // ---- one folder
@@ -235,21 +232,25 @@ final class TreeWalk {
             : given.isPresent() ? given.get() : stack(folder, children);
     var files = new ArrayList<ScannedFile>();
     var folders = new TreeMap<String, SeenFolder>();
-    var oddities = new Odd();
+    var oddities = new HashMap<String, Oddity>();
     for (Child child : children.values()) {
       boolean isFolder = child.look().isFolder();
       IgnoreStack.Fate fate = stack.decide(child.name(), isFolder).fate();
       if (fate == IgnoreStack.Fate.IGNORED) {
         continue;
       }
+      String path = stack.base() + child.name();
       if (!child.isUtf8()) {
-        oddities.badNames.add(stack.base() + child.name());
+        oddities.put(path, Oddity.NAME);
       } else if (!isFolder) {
         add(child, stack, files, oddities);
       } else {
         SeenFolder known = before.folders().get(child.name());
         boolean isKept = areRulesKept && known != null && isSame(known, child, fate);
-        folders.put(child.name(), isKept ? known : enter(folder, child, stack, fate, changes));
+        Optional<SeenFolder> entered =
+            isKept ? Optional.of(known) : enter(folder, child, stack, fate, changes);
+        entered.ifPresentOrElse(
+            below -> folders.put(child.name(), below), () -> oddities.put(path, Oddity.UNREADABLE));
       }
     }
     before
@@ -262,24 +263,7 @@ final class TreeWalk {
             });
     folder.listed(
         new SeenFolder.Listing(
-            Optional.of(stack),
-            rules,
-            files,
-            folders.isEmpty() ? Map.of() : folders,
-            oddities.all()));
-  }
-
-  /** What is left out of one folder. */
-  private static final class Odd {
-    private final List<String> badNames = new ArrayList<>();
-    private final List<String> links = new ArrayList<>();
-    private final List<String> files = new ArrayList<>();
-
-    SeenFolder.Oddities all() {
-      return badNames.isEmpty() && links.isEmpty() && files.isEmpty()
-          ? SeenFolder.Oddities.none()
-          : new SeenFolder.Oddities(badNames, links, files);
-    }
+            Optional.of(stack), rules, files, folders.isEmpty() ? Map.of() : folders, oddities));
   }
 
   private static boolean isSame(SeenFolder known, Child child, IgnoreStack.Fate fate) {
@@ -307,6 +291,15 @@ final class TreeWalk {
     private static final long serialVersionUID = 1;
   }
 
+  /** One that was read before and cannot be now is left out by a walk from the top. */
+  private Map<String, Child> childrenOrTorn(Path folder) throws IOException {
+    try {
+      return children(folder);
+    } catch (AccessDeniedException denied) {
+      throw new Torn();
+    }
+  }
+
   private void requireThere(Path folder, Map<String, Child> children) {
     if (children.isEmpty() && !mayBeTorn && !Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
       listener.left(folder);
@@ -314,11 +307,18 @@ final class TreeWalk {
     }
   }
 
-  private SeenFolder enter(
+  /** Empty when it cannot be read: then it is tried again whenever the one above it is listed. */
+  private Optional<SeenFolder> enter(
       SeenFolder above, Child child, IgnoreStack stack, IgnoreStack.Fate fate, Changes changes)
       throws IOException {
     listener.entering(child.file());
-    Map<String, Child> below = children(child.file());
+    Map<String, Child> below;
+    try {
+      below = children(child.file());
+    } catch (AccessDeniedException denied) {
+      listener.left(child.file());
+      return Optional.empty();
+    }
     requireThere(child.file(), below);
     IgnoreStack inner = stack.enter(child.name(), child.file(), below.keySet(), fate, indexes);
     var place = new SeenFolder.Place(above, child.name(), fate);
@@ -327,7 +327,7 @@ final class TreeWalk {
     list(folder, below, Optional.of(inner), changes);
     changes.entered.add(folder);
     changes.here(folder.listing().files());
-    return folder;
+    return Optional.of(folder);
   }
 
   private void leave(SeenFolder folder, Changes changes) {
@@ -339,22 +339,23 @@ final class TreeWalk {
     folder.listing().folders().values().forEach(below -> leave(below, changes));
   }
 
-  private void add(Child child, IgnoreStack stack, List<ScannedFile> files, Odd oddities)
+  private void add(
+      Child child, IgnoreStack stack, List<ScannedFile> files, Map<String, Oddity> oddities)
       throws IOException {
     String path = stack.base() + child.name();
     if (path.getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
-      oddities.badNames.add(path);
+      oddities.put(path, Oddity.NAME);
       return;
     }
     Optional<String> target = Optional.empty();
     if (child.look().isLink()) {
       target = target(stack.base(), child.file());
       if (target.isEmpty()) {
-        oddities.links.add(path);
+        oddities.put(path, Oddity.LINK);
         return;
       }
     } else if (!child.look().isFile()) {
-      oddities.files.add(path);
+      oddities.put(path, Oddity.NO_FILE);
       return;
     }
     if (found == MAX_ENTRIES) {
@@ -390,9 +391,11 @@ final class TreeWalk {
     } catch (NoSuchFileException | NotDirectoryException gone) {
       children.clear();
     } catch (DirectoryIteratorException broken) {
-      throw unreadable(folder, Objects.requireNonNull(broken.getCause()));
-    } catch (AccessDeniedException denied) {
-      throw unreadable(folder, denied);
+      IOException why = Objects.requireNonNull(broken.getCause());
+      if (why instanceof AccessDeniedException) {
+        throw why;
+      }
+      throw unreadable(folder, why);
     }
     return isWhole || children.isEmpty();
   }
@@ -408,8 +411,6 @@ final class TreeWalk {
       return Optional.of(FileStamp.look(file));
     } catch (NoSuchFileException gone) {
       return Optional.empty();
-    } catch (AccessDeniedException denied) {
-      throw unreadable(file, denied);
     }
   }
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,6 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class InotifyWatcher implements TreeWatcher {
   /** Between two groups of events, so that a file that grows all the time costs little. */
   private static final long REST_MILLIS = 2;
+
+  private static final Set<Integer> WITHOUT_CONTENT =
+      Set.of(Inotify.NO_ENTRY, Inotify.NO_ACCESS, Inotify.NOT_A_FOLDER);
 
   private final Inotify inotify;
   private final int most;
@@ -152,9 +156,8 @@ final class InotifyWatcher implements TreeWatcher {
       folders.put(watch, folder);
       watches.put(folder, watch);
     } catch (Inotify.Failed failed) {
-      boolean isGone =
-          failed.number() == Inotify.NO_ENTRY || failed.number() == Inotify.NOT_A_FOLDER;
-      if (!isGone) {
+      // What cannot be read is not sent, and the folder above tells when that changes.
+      if (!WITHOUT_CONTENT.contains(failed.number())) {
         lacking = Optional.of(whyUnwatched(folder, failed));
       }
     } finally {

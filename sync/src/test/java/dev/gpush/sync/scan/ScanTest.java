@@ -320,7 +320,7 @@ class ScanTest {
   }
 
   @Test
-  void namesArePassedOnAsTheyAreAndOthersThanUtf8Refused() throws Exception {
+  void namesArePassedOnAsTheyAreAndOthersThanUtf8LeftOut() throws Exception {
     for (String name :
         List.of(
             "ünï/日本語",
@@ -341,10 +341,10 @@ class ScanTest {
         0,
         new ProcessBuilder("sh", "-c", script).directory(folder.path().toFile()).start().waitFor());
 
-    var failed = assertThrows(GpushException.class, () -> sent(scan()));
-    assertInstanceOf(SyncFailure.BadNames.class, failed.failure());
-    folder.write(".gitignore", "bad*\n");
-    assertEquals(9, sent(scan()).size());
+    assertEquals(8, sent(scan()).size());
+    assertEquals(
+        List.of("its name is not UTF-8 or too long"),
+        List.copyOf(scan().scan(talk).left().values()));
   }
 
   // ---- asking
@@ -443,6 +443,26 @@ class ScanTest {
   void aFileThatCannotBeReadIsNamed() throws Exception {
     folder.write("d/secret", "1");
     Files.setPosixFilePermissions(folder.path().resolve("d/secret"), Set.of());
+
+    assertEquals(
+        List.of(new SyncFailure.Unreadable("d/secret", "permission denied").toString()),
+        scannedByOneWhoMayNotReadAll());
+  }
+
+  @Test
+  void aFolderThatCannotBeReadIsLeftOutUntilItCan() throws Exception {
+    folder.write("train.py", "1").write("d/secret/key", "1").write("d/more", "1");
+    Files.setPosixFilePermissions(folder.path().resolve("d/secret"), Set.of());
+
+    assertEquals(
+        List.of(
+            "[d/more, train.py] without {d/secret=this folder cannot be read}",
+            "[d/more, d/secret/key, train.py] without {}",
+            "[d/more, train.py] without {d/secret=this folder cannot be read}"),
+        scannedByOneWhoMayNotReadAll("d/secret"));
+  }
+
+  private List<String> scannedByOneWhoMayNotReadAll(String... more) throws Exception {
     var command = new ArrayList<>(asOneWhoMayNotReadAll());
     command.addAll(
         List.of(
@@ -451,14 +471,12 @@ class ScanTest {
             System.getProperty("java.class.path"),
             ScanProcess.class.getName(),
             base.toString()));
-
+    command.addAll(List.of(more));
     Process scan =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     String said = new String(scan.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-
-    assertEquals(
-        new SyncFailure.Unreadable("d/secret", "permission denied").toString(), said.strip());
     assertEquals(0, scan.waitFor());
+    return said.lines().toList();
   }
 
   /** Root reads every file, unless a process of its own gives up the two rights to do so. */
