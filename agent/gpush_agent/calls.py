@@ -74,6 +74,11 @@ def renew(agent, params):
     return agent.status()
 
 
+def active(agent, params):
+    agent.lease.active("files")
+    return {}
+
+
 def peers(agent, params):
     return agent.peers.configure(params)
 
@@ -129,7 +134,7 @@ def run(name):
     return call
 
 
-TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "history": history, "run.start": run("start"), "run.stop": run("stop"),
+TABLE = {"status": status, "renew": renew, "active": active, "ports": ports, "peers": peers, "history": history, "run.start": run("start"), "run.stop": run("stop"),
          "run.list": run("list"), "run.status": run("status")}
 SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"]),
         "alone": alone, "check.pairs": pairs, "run.snapshot": snapshot}

@@ -97,13 +97,10 @@ class TrafficTest(unittest.TestCase):
         terminal.went(5000)
         self.assertEqual(len(self.told), 1)
 
-    def test_a_save_counts_and_the_question_whether_files_changed_does_not(self):
-        files = traffic.Files(self.told.append)
-        files.came(b"\0\0\0\x0f\x0b" + b'{"known": "12"}')
+    def test_sync_does_not_count_by_itself(self):
+        sync = traffic.of_program(self.clock, self.told.append, {"builtin": "files"})
+        sync.came(b"\0" * 100000)
         self.assertEqual(self.told, [])
-        files.came(b"\0\0\0\x02\x05{}")
-        files.came(b"the rest of a blob")
-        self.assertEqual(self.told, ["files", "files"])
 
     def test_names_of_clients_are_untrusted(self):
         self.assertEqual([traffic.client_of(value, "ssh") for value in

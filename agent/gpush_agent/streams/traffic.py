@@ -15,7 +15,6 @@ LONGEST_CLIENT = 40
 # How a request begins that asks and changes nothing: pages of Jupyter, TensorBoard and dashboards repeat them by themselves.
 QUESTIONS = (b"GET ", b"HEAD ", b"OPTIONS ")
 LONGEST_QUESTION = 8
-CHECK = b"\x0b"                 # of the messages of a sync: asked every few seconds while someone is connected
 
 
 class Meter:
@@ -67,22 +66,9 @@ class Bytes:
             self.active(self.why)
 
 
-class Files:
-    """A conversation about files: what comes counts, but for the question whether something has changed on the node."""
-
-    def __init__(self, active):
-        self.active = active
-
-    def came(self, payload):
-        if bytes(payload[4:5]) != CHECK:        # behind the length is the type
-            self.active("files")
-
-    def went(self, count):
-        pass
-
-
 class Nothing:
-    """Followers of output, because who looks on keeps no node; and what gpush does by itself."""
+    """Followers of output, because who looks on keeps no node; and what gpush does by itself, such as sync: the gateway knows
+    which of the files were saved by a person, and says so by the call `active`."""
 
     def came(self, payload):
         pass
@@ -120,9 +106,7 @@ def client_of(value, otherwise):
 def of_program(clock, active, value):
     """Watches an exec stream, of which this is the OPEN. Its start counts, too, unless gpush itself reads or writes with it."""
     builtin = value.get("builtin")
-    if builtin == "files":
-        return Files(active)
-    if builtin in ("follow", "history"):
+    if builtin in ("files", "follow", "history"):
         return Nothing()
     active("files" if builtin else "a terminal" if value.get("pty") is not None else "a command")
     if builtin is not None:

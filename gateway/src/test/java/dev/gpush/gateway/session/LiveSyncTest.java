@@ -285,6 +285,42 @@ final class LiveSyncTest {
     terminal.awaitClose();
   }
 
+  @Test
+  void aSaveOfAPersonKeepsTheNodesAndALogDoesNot() throws Exception {
+    SessionView session = up(2);
+    awaitLastUse("files");
+    BlockingStream command =
+        gateway
+            .sessions()
+            .find(DEVBOX)
+            .link(0)
+            .open(Json.object("type", "exec", "command", "true"));
+    command.awaitClose();
+    awaitLastUse("a command");
+
+    write("out.log", "step 1");
+    write(".idea/workspace.xml", "1");
+    awaitOnAll(session, "out.log", "step 1");
+    awaitOnAll(session, ".idea/workspace.xml", "1");
+    awaitSynced();
+    assertEquals("a command", lastUse());
+    write("train.py", "print('edited')\n");
+    awaitLastUse("files");
+  }
+
+  private String lastUse() {
+    try {
+      Json status = gateway.sessions().find(DEVBOX).link(0).call("status", Json.object());
+      return status.object("nodes_idle").object("0").text("why").orElseThrow();
+    } catch (InterruptedException stop) {
+      throw new AssertionError(stop);
+    }
+  }
+
+  private void awaitLastUse(String why) {
+    until("the last use is " + why, () -> lastUse().equals(why));
+  }
+
   private BlockingStream terminalOnNode0() {
     return gateway
         .sessions()

@@ -8,9 +8,9 @@ import java.util.regex.Pattern;
 
 /**
  * Which names are those of output, not of what people write. They matter only for what no rule of
- * the workspace ignores, and only for what comes home by itself. Pure.
+ * the workspace ignores: for what comes home by itself, and for which saves are a person's. Pure.
  */
-final class OutputNames {
+public final class OutputNames {
   /** What programs for training, and tools, call the folders that they fill. */
   private static final Set<String> FOLDERS =
       Set.of(
@@ -42,6 +42,9 @@ final class OutputNames {
   /** Hidden folders that people write files in; the others are caches. */
   private static final Set<String> HIDDEN =
       Set.of(".github", ".gitlab", ".circleci", ".vscode", ".idea", ".devcontainer");
+
+  /** Of those, what editors change while nobody types. */
+  private static final Set<String> OF_EDITORS = Set.of(".vscode", ".idea");
 
   private static final Set<String> OUTPUT_ENDS =
       Set.of(
@@ -129,6 +132,18 @@ final class OutputNames {
   static boolean isCode(String name) {
     String low = name.toLowerCase(Locale.ROOT);
     return CODE_FILES.contains(low) || end(low).map(CODE_ENDS::contains).orElse(false);
+  }
+
+  /** Whether a file that has changed here was saved by a person, as far as its path says. */
+  public static boolean isWritten(String path) {
+    List<String> names = List.of(path.split("/", -1));
+    List<String> folders = names.subList(0, names.size() - 1);
+    String name = names.getLast();
+    if (isOutputFile(name)
+        || folders.stream().anyMatch(each -> isHiddenFolder(each) || OF_EDITORS.contains(each))) {
+      return false;
+    }
+    return isCode(name) || folders.stream().noneMatch(OutputNames::isOutputFolder);
   }
 
   private static Optional<String> end(String name) {

@@ -7,6 +7,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.gateway.session.saves.Surroundings;
 import dev.gpush.launch.Launcher;
+import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -164,6 +165,18 @@ final class SessionSaves implements Surroundings {
     Json said = own.entries().isEmpty() ? status : own;
     boolean isVisited = !status.texts("clients").isEmpty() || !own.texts("clients").isEmpty();
     return said.number("idle_for_s").filter(_ -> isVisited).map(Duration::ofSeconds);
+  }
+
+  @Override
+  public boolean used() throws InterruptedException {
+    // One is enough: the nodes of a gang are idle together.
+    for (Link link : session.links()) {
+      if (link.state() instanceof LinkState.Up) {
+        link.call("active", Json.object());
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

@@ -192,6 +192,7 @@ public final class SessionWork implements AutoCloseable {
     long begun = standings.moment();
     Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
     live.pushed(now.counter(), begun);
+    live.used();
     if (isForeign) {
       session.move(session.entry().foreign(false));
     }
@@ -204,6 +205,7 @@ public final class SessionWork implements AutoCloseable {
   }
 
   public void pull(int node, String path, Talk talk) throws InterruptedException {
+    live.used();
     sync.pull(nodes.get(node), path, session.entry().root().resolve(path), talk);
   }
 

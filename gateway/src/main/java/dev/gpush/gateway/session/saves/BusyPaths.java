@@ -62,6 +62,12 @@ final class BusyPaths {
     return new Row(0, now, pause.compareTo(MOST) > 0 ? MOST : pause);
   }
 
+  /** It changes more often than a person saves. */
+  boolean isBusy(String path) {
+    Row row = rows.get(path);
+    return row != null && !row.pause().isZero();
+  }
+
   /** Those that are not sent now. */
   Set<String> waiting(long now) {
     var waiting = new HashSet<String>();

@@ -35,6 +35,13 @@ public interface Surroundings {
    */
   Optional<Duration> editorsQuiet() throws InterruptedException;
 
+  /**
+   * Tells the nodes that a person has done something with the files: they are not idle.
+   *
+   * @return whether one could be told
+   */
+  boolean used() throws InterruptedException;
+
   /** A node is lost for good. */
   boolean isLost(int node);
 }

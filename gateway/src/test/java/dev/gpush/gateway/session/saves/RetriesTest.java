@@ -135,6 +135,11 @@ final class RetriesTest {
     }
 
     @Override
+    public boolean used() {
+      return false;
+    }
+
+    @Override
     public boolean isLost(int node) {
       return false;
     }
