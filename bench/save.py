@@ -209,7 +209,7 @@ def cost(pid):
 
 def idle(options, base):
     """The same session with and without a watcher: the difference is what watching costs."""
-    for mode in ("live", "on-demand"):
+    for mode in ("live", "manual"):
         options.nodes = 1
         ours = Ours(tempfile.mkdtemp(dir=base), options)
         try:

@@ -48,7 +48,7 @@ def releases(base, options):
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
         shutil.copytree(top, project, dirs_exist_ok=True)
         with open(os.path.join(project, "gpush.yaml"), "w") as out:
-            out.write("nodes: 1\nsync: {mode: on-demand}\n")
+            out.write("nodes: 1\nsync: {mode: manual}\n")
         git(project, "add", "-A", "-f")
         git(project, "commit", "-q", "-m", version)
     return project

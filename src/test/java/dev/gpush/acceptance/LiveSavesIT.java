@@ -38,7 +38,7 @@ final class LiveSavesIT {
   @Tag("local")
   void onDemandSendsWithCommandsOnly() throws Exception {
     try (World world = World.fresh()) {
-      world.file("gpush.yaml", "sync: {mode: on-demand}\n");
+      world.file("gpush.yaml", "sync: {mode: manual}\n");
       world.file("train.py", "x = 1\n");
       Result up = world.gpush("up").succeeded();
       assertFalse(up.err().contains("saves"), up::toString);

@@ -93,7 +93,7 @@ public final class SessionRig implements AutoCloseable {
     this.configs = new YamlConfigs(home(), folder.resolve("no-site.yaml"));
     Files.createDirectories(home());
     // Most tests count generations, so nothing may be sent but by their commands.
-    Files.writeString(config(), "defaults: {sync: {mode: on-demand}}\n");
+    Files.writeString(config(), "defaults: {sync: {mode: manual}}\n");
   }
 
   private Path config() {

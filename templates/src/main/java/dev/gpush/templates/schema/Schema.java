@@ -116,9 +116,9 @@ public final class Schema {
                   "ask before a file larger than this is sent"),
               setting(
                   "sync.mode",
-                  new OneOf(List.of("live", "on-demand")),
+                  new OneOf(List.of("live", "manual")),
                   Json.of("live"),
-                  "live sends each save by itself; on-demand sends only at up, run and sync"),
+                  "live sends each save by itself; manual sends only at up, run and sync"),
               setting(
                   "sync.edits",
                   new OneOf(List.of("come-home", "stay")),

@@ -95,7 +95,7 @@ public final class SessionWorks {
     Tasks group = tasks.group("session-" + entry.name());
     Optional<String> unusual = TreeScan.whyUnusual(entry.root(), gitPlaces);
     boolean isOnDemand =
-        config.flatMap(read -> read.text("sync.mode")).orElse("live").equals("on-demand");
+        config.flatMap(read -> read.text("sync.mode")).orElse("live").equals("manual");
     boolean isLive = !isOnDemand && unusual.isEmpty();
     TreeWatcher watcher =
         isLive

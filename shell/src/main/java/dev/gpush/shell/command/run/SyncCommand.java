@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
     name = "sync",
     header = "Bring the workspace to all nodes now",
     description = {
-      "up and run do this by themselves, and so does each save, unless gpush.yaml has sync: {mode:"
-          + " on-demand}. status says what the nodes have, what is not there yet and why; pause"
+      "up and run do this by themselves, and so does each save, unless gpush.yaml has sync:"
+          + " {mode: manual}. status says what the nodes have, what is not there yet and why; pause"
           + " stops sending saves until resume; now, or nothing, sends everything and asks what"
           + " saves alone do not ask. --explain needs no session."
     },
