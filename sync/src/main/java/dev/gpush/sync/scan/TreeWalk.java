@@ -246,9 +246,10 @@ final class TreeWalk {
         add(child, stack, files, oddities);
       } else {
         SeenFolder known = before.folders().get(child.name());
-        boolean isKept = areRulesKept && known != null && isSame(known, child, fate);
         Optional<SeenFolder> entered =
-            isKept ? Optional.of(known) : enter(folder, child, stack, fate, changes);
+            areRulesKept && known != null && isSame(known, child, fate)
+                ? Optional.of(known)
+                : enter(folder, child, stack, fate, changes);
         entered.ifPresentOrElse(
             below -> folders.put(child.name(), below), () -> oddities.put(path, Oddity.UNREADABLE));
       }
