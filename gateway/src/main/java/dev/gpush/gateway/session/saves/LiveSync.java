@@ -11,7 +11,6 @@ import dev.gpush.sync.NodeFailed;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.WorkspaceSync.Looked;
 import dev.gpush.sync.WorkspaceSync.Pushed;
-import dev.gpush.sync.home.OutputNames;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.watch.Changed;
 import dev.gpush.sync.watch.WorkspaceWatch;
@@ -23,7 +22,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -73,6 +71,7 @@ public final class LiveSync implements AutoCloseable {
   private final Tasks tasks;
   private final BusyPaths busy = new BusyPaths();
   private final SavePush push;
+  private final FileUse use;
   private final SavesView view;
 
   // of the thread
@@ -89,7 +88,6 @@ public final class LiveSync implements AutoCloseable {
   private volatile boolean isExpected;
 
   private final SaveState state;
-  private final AtomicBoolean isTelling = new AtomicBoolean();
   private volatile boolean isVisited;
 
   /**
@@ -116,6 +114,7 @@ public final class LiveSync implements AutoCloseable {
     this.clock = clock;
     this.tasks = tasks.group("live");
     this.push = new SavePush(this.tasks);
+    this.use = new FileUse(session, this.tasks);
     this.view = new SavesView(session, watch, state, standings, sync::staying, clock);
     this.editLooks = new EditLooks(clock.nanos());
   }
@@ -159,20 +158,7 @@ public final class LiveSync implements AutoCloseable {
 
   /** A person has done something with the files. */
   public void used() {
-    if (isTelling.compareAndSet(false, true)) {
-      tasks.start("used", this::tellUsed);
-    }
-  }
-
-  private void tellUsed() throws InterruptedException {
-    try {
-      tasks.within(ANSWER_LIMIT, "active", session::used);
-    } catch (GpushException | TimeoutException away) {
-      // The next save says it again.
-      LOG.log(System.Logger.Level.DEBUG, "the nodes were not told that they are used", away);
-    } finally {
-      isTelling.set(false);
-    }
+    use.byAPerson();
   }
 
   private List<Integer> all() {
@@ -480,9 +466,7 @@ public final class LiveSync implements AutoCloseable {
         Pushed pushed = done.get();
         List<Integer> holding = standings.hold(present, pushed.generation().counter(), begun);
         busy.sent(pushed.paths(), clock.nanos());
-        if (pushed.paths().stream().anyMatch(this::isOfAPerson)) {
-          used();
-        }
+        use.saved(pushed.paths(), busy);
         session.sent(holding);
         state.sent(looked.left());
         retry = Backoff.none();
@@ -493,11 +477,6 @@ public final class LiveSync implements AutoCloseable {
             failed.node(), FailureClause.of(failed.failure().failure()), clock.nanos());
       }
     }
-  }
-
-  /** A log, or what an editor keeps for itself, changes without anybody. */
-  private boolean isOfAPerson(String path) {
-    return !busy.isBusy(path) && OutputNames.isWritten(path);
   }
 
   private static String why(GpushException failed) {
