@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -150,7 +149,7 @@ public final class LiveSync implements AutoCloseable {
    * @param begun the {@link NodeStandings#moment} before
    */
   public void pushed(long generation, long begun) {
-    session.sent(standings.hold(all(), generation, begun));
+    session.sent(standings.hold(standings.all(), generation, begun));
     state.sent(Map.of());
     isExpected = true;
     watch.wake();
@@ -159,10 +158,6 @@ public final class LiveSync implements AutoCloseable {
   /** A person has done something with the files. */
   public void used() {
     use.byAPerson();
-  }
-
-  private List<Integer> all() {
-    return IntStream.range(0, nodes.size()).boxed().toList();
   }
 
   /** A node has another agent, and perhaps another disk. */
@@ -304,7 +299,8 @@ public final class LiveSync implements AutoCloseable {
     }
     if (!isKnown && retry.isOver(clock.nanos())) {
       long begun = standings.moment();
-      sync.learn(nodes).ifPresent(generation -> standings.hold(all(), generation.counter(), begun));
+      sync.learn(nodes)
+          .ifPresent(generation -> standings.hold(standings.all(), generation.counter(), begun));
       isKnown = true;
     }
     Looked looked;
@@ -443,7 +439,7 @@ public final class LiveSync implements AutoCloseable {
    */
   private void push(Looked looked, boolean isChecked) throws InterruptedException {
     state.looked(looked, Optional.empty(), true);
-    for (int node : all()) {
+    for (int node : standings.all()) {
       if (session.isLost(node)) {
         standings.leaveOut(node, "it is lost", clock.nanos());
       }

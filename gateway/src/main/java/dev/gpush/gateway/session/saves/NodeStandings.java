@@ -33,6 +33,11 @@ public final class NodeStandings {
     }
   }
 
+  /** Their numbers. */
+  List<Integer> all() {
+    return IntStream.range(0, nodes.size()).boxed().toList();
+  }
+
   /** The moment, for {@link #hold}. */
   public synchronized long moment() {
     return forgets;
