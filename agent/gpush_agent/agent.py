@@ -57,7 +57,7 @@ LATER_SECONDS = 1.0         # without a frame; a module that is needed sooner is
 class Agent:
     def __init__(self, config, folder, listener, lock_fds, origin, beacon=None, memo=None):
         self.config, self.folder, self.listener, self.lock_fds, self.origin = config, folder, listener, lock_fds, origin
-        self.beacon, self.memo = beacon, memo or guard.NoMemo()
+        self.beacon, self.memo = beacon, memo or guard.Memo()
         self.log_bytes = 0
         self.owner, self.holder = config.get("owner", ""), config.get("holder", "")
         self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
