@@ -33,7 +33,7 @@ from .host import guard, handover, locks, sweep
 from .lifetime import lease, notices, usage
 from .link import frames
 from .link.machine import Link
-from .node import environment, facts, temporary
+from .node import environment, temporary
 from .pipe import Pipe
 from .runs import rundir
 from .streams import commands
@@ -57,7 +57,7 @@ LATER_SECONDS = 1.0         # without a frame; a module that is needed sooner is
 class Agent:
     def __init__(self, config, folder, listener, lock_fds, origin, beacon=None, memo=None):
         self.config, self.folder, self.listener, self.lock_fds, self.origin = config, folder, listener, lock_fds, origin
-        self.beacon, self.memo = beacon, memo or guard.NoMemo()
+        self.beacon, self.memo = beacon, memo or guard.Memo()
         self.log_bytes = 0
         self.owner, self.holder = config.get("owner", ""), config.get("holder", "")
         self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
@@ -69,7 +69,6 @@ class Agent:
         self.account = processes.account(config.get("home"))
         self.identity = os.urandom(16).hex()
         self.term, self.incarnation, self.said_at = 0, "", 0
-        self.boot = facts.boot()
         self.devices = environment.visible_devices(os.environ)
         self.execs = set()
         self.alone = self.loop.clock()      # since when there is no link
@@ -157,8 +156,8 @@ class Agent:
 
     def write_json(self):
         value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
-                 "holder": self.holder, "name": self.name, "python": PYTHON, "boot": self.boot,
-                 "guard": self.memo.guard, "request": self.request}
+                 "holder": self.holder, "name": self.name, "python": PYTHON, "guard": self.memo.guard,
+                 "request": self.request}
         path = os.path.join(self.folder.path, "agent.json")
         try:
             with open(path + ".new", "w") as file:
@@ -336,13 +335,22 @@ class Agent:
             "version": VERSION, "agent": self.identity, "resumed": resumed,
             "last": self.link.last_in if resumed else 0, "term": self.term,
             "python": PYTHON, "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
-            "boot": self.boot, "bare": self.bare, "again": self.again, "generation": self.generation(), "cannot": self.lacks()}))])
+            "bare": self.bare, "again": self.again, "generation": self.generation(), "cannot": self.lacks()}))])
         if resumed:
             self.link.resume(last)
         pipe.flush()
 
     def generation(self):
-        return facts.generation(self.state)
+        """Of the workspace that is on this node: 0 before the first push, None where that cannot be read."""
+        if not self.state:
+            return None
+        try:
+            with open(os.path.join(self.state, "generation"), "rb") as file:
+                return int(file.read(64).split()[0])
+        except FileNotFoundError:
+            return 0
+        except (OSError, ValueError, IndexError):
+            return None
 
     # ---- streams
 

@@ -9,7 +9,6 @@ from .core.worker import Worker
 from .host import handover
 from .link import frames
 from .link.stream import Owner
-from .node import facts
 
 MAX_PORTS = 64
 SECONDS = 30.0
@@ -136,8 +135,7 @@ def run(name):
 
 TABLE = {"status": status, "renew": renew, "active": active, "ports": ports, "peers": peers, "history": history, "run.start": run("start"), "run.stop": run("stop"),
          "run.list": run("list"), "run.status": run("status")}
-SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"]),
-        "alone": alone, "check.pairs": pairs, "run.snapshot": snapshot}
+SLOW = {"alone": alone, "check.pairs": pairs, "run.snapshot": snapshot}
 LONGEST = {"run.snapshot": 600.0}      # as many files as there are
 
 

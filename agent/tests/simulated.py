@@ -164,7 +164,7 @@ class Side:
         self.identity, self.incarnation, self.said_at = identity, "", 0
         self.ending, self.term, self.holder = None, 0, ""
         self.boot, self.bare, self.again, self.lease = "", True, False, Nothing()
-        self.memo = guard.NoMemo()
+        self.memo = guard.Memo()
         self.pipe, self.pipes, self.events = None, {}, []
         self.streams = {}
         self.link = self.fresh_link()

@@ -465,11 +465,8 @@ class RawPathTest(NodeTest):
 
 
 class CallTest(NodeTest):
-    def test_facts_status_ports(self):
+    def test_status_and_ports(self):
         client = self.client()
-        facts = client.call("facts")
-        self.assertGreaterEqual(facts["cpus"], 1)
-        self.assertGreater(facts["memory"]["total"], 1 << 20)
         status = client.call("status")
         self.assertEqual((status["gang"], status["node"], status["linked"]), (self.gang, 0, True))
         ports = client.call("ports", count=5)["ports"]

@@ -19,7 +19,7 @@ class Place:
     def __init__(self, loop):
         self.loop, self.execs, self.environment = loop, set(), self
         self.origin, self.state, self.lease = Origin(), "", self
-        self.memo = guard.NoMemo()
+        self.memo = guard.Memo()
         self.account = ("me", "/", "/bin/sh")
         self.source, self.mark, self.tmp = "given", "mark", None
         self.base = {"PATH": os.environ["PATH"]}

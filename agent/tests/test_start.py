@@ -16,7 +16,6 @@ from gpush_agent.core.refused import Refused
 from gpush_agent.host import locks
 from gpush_agent.host.folder import Folder, user_folders
 from gpush_agent.lifetime import lease
-from gpush_agent.node import facts
 from node import NodeTest, alive
 
 SLOW = True
@@ -479,28 +478,6 @@ class LeaseTest(unittest.TestCase):
         found.claim()
         self.now = 100
         self.assertIsNone(found.over())
-
-
-class FactsTest(unittest.TestCase):
-    def test_nvidia(self):
-        found = facts.parse_smi("0, GPU-1, NVIDIA H100 80GB HBM3, 81559, 550.54\n1, GPU-2, NVIDIA H100, [N/A], 550.54\nnoise\n")
-        self.assertEqual([gpu["index"] for gpu in found], [0, 1])
-        self.assertEqual((found[0]["memory"], found[1]["memory"]), (81559 << 20, None))
-
-    def test_a_tree_of_its_own(self):
-        import tempfile
-        root = tempfile.mkdtemp(prefix="gpf")
-        self.addCleanup(shutil.rmtree, root, True)
-        for path, text in (("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 500 kB\n"), ("sys/fs/cgroup/cpu.max", "150000 100000\n"),
-                           ("sys/fs/cgroup/memory.max", "4096\n"), ("etc/os-release", 'PRETTY_NAME="Rocky 9"\n'),
-                           ("proc/driver/nvidia/gpus/0000:01/information", "Model: \t\t Tesla T4\nGPU UUID: \t GPU-9\n")):
-            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-            with open(os.path.join(root, path), "w") as file:
-                file.write(text)
-        found = facts.facts(root)
-        self.assertEqual((found["memory"], found["cpu_limit"], found["os"]),
-                         ({"total": 1024000, "available": 512000, "limit": 4096}, 1.5, "Rocky 9"))
-        self.assertEqual((found["gpus"][0]["name"], found["gpus"][0]["uuid"]), ("Tesla T4", "GPU-9"))
 
 
 if __name__ == "__main__":

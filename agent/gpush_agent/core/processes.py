@@ -1,6 +1,7 @@
 """Forking: what a child must be before it becomes a program, and which processes descend from us."""
 import os
 import pwd
+import re
 import resource
 import signal
 import sys
@@ -13,6 +14,7 @@ RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173, "s
 KERNEL_SIGSET_BYTES = 8
 KILL_SCORE_STEP = 100       # in thousandths of all memory, as the kernel counts
 MOST_KILL_SCORE = 1000
+GPU_DEVICE = re.compile(r"/dev/(nvidia[0-9]+|nvidia-uvm|kfd)\Z")
 
 
 class Origin:
@@ -135,44 +137,72 @@ def killed_before_parent():
         pass
 
 
-def read_stat(pid):
-    """(parent, session, state) from /proc, or None."""
+def stat_fields(pid):
+    """Those of /proc/PID/stat from the state on, which is field 3 of proc(5); None for a process that is gone."""
     try:
         with open("/proc/%d/stat" % pid, "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        return int(fields[1]), int(fields[3]), fields[0]
-    except (OSError, IndexError, ValueError):
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
         return None
+
+
+def read_stat(pid):
+    """(parent, session, state), or None."""
+    fields = stat_fields(pid)
+    return (int(fields[1]), int(fields[3]), fields[0]) if fields else None
 
 
 def started(pid):
     """When a process was started, in the kernel's ticks: with its pid it names one process; 0 for one that is gone."""
+    fields = stat_fields(pid)
+    return int(fields[19]) if fields else 0
+
+
+def everybody():
+    """The process ids of all that are visible; none without /proc."""
     try:
-        with open("/proc/%d/stat" % pid, "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[19])
-    except (OSError, IndexError, ValueError):
-        return 0
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
 
 
 def table():
-    """pid -> (parent, session, state) of everything visible; empty without /proc."""
+    """pid -> (parent, session, state) of everything visible."""
+    return {pid: stat for pid, stat in ((pid, read_stat(pid)) for pid in everybody()) if stat is not None}
+
+
+def opened(pid):
+    """What its descriptors are; nothing of another user's process."""
+    folder = "/proc/%d/fd" % pid
     try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        numbers = os.listdir(folder)
     except OSError:
-        return {}
-    return {pid: stat for pid, stat in ((pid, read_stat(pid)) for pid in pids) if stat is not None}
+        return []
+    found = []
+    for number in numbers:
+        try:
+            found.append(os.readlink(os.path.join(folder, number)))
+        except OSError:         # closed meanwhile
+            pass
+    return found
+
+
+def opens_gpu(pid):
+    return any(GPU_DEVICE.match(path) for path in opened(pid))
+
+
+def variables(pid):
+    """The environment with which a process was executed, as NAME=value; none of another user's. Forks have their parent's."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as file:
+            return file.read(1 << 20).split(b"\0")
+    except OSError:
+        return []
 
 
 def agent_mark(pid):
-    """The value of GPUSH_AGENT with which a process was executed; None without one. Forks have their parent's."""
-    try:
-        with open("/proc/%d/environ" % pid, "rb") as file:
-            for entry in file.read(1 << 20).split(b"\0"):
-                if entry.startswith(b"GPUSH_AGENT="):
-                    return entry
-    except OSError:
-        pass
-    return None
+    """GPUSH_AGENT of a process; None without one."""
+    return next((entry for entry in variables(pid) if entry.startswith(b"GPUSH_AGENT=")), None)
 
 
 def descendants(root):

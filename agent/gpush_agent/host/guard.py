@@ -28,19 +28,6 @@ HANDLED_SECONDS = 2.0           # a signal is handled by then; an agent takes tw
 END_SECONDS = 5.0               # from SIGTERM to SIGKILL
 
 
-class NoSessions:
-    """Of an agent without a guard: nobody could end them."""
-
-    def add(self, pid):
-        pass
-
-    def remove(self, pid):
-        pass
-
-    def end(self, loop):
-        pass
-
-
 class Sessions:
     """The process sessions that end with their client (`kill_on_close`), in memory that outlives the agent: after its death
     their clients are gone, and the next agent ends them."""
@@ -79,25 +66,13 @@ def living(sessions):
     return [member for pid, started in sessions if processes.started(pid) in (0, started) for member in processes.members(pid)]
 
 
-class NoMemo:
-    """Of an agent without a guard."""
-
-    guard = None
-    sessions = NoSessions()
-
-    def recall(self, agent):
-        return False
-
-    def note(self, agent):
-        pass
-
-
 class Memo:
     """A JSON value in memory. There are two places for it, written in turns: one that was being written when the writer was
     killed is recognised by its checksum, and the one before is still there."""
 
-    def __init__(self):
-        self.guard = os.getpid()
+    def __init__(self, guard=None):
+        """`guard`: its process id; nobody reads what an agent without one has noted."""
+        self.guard = guard
         self.memory = mmap.mmap(-1, 2 * SLOT_BYTES)
         self.sessions = Sessions()
 
@@ -142,7 +117,7 @@ def keep(serve):
 
     The signals are blocked and taken one by one, also in the first process of a container, which would never get them otherwise:
     so none is lost between two agents, and none is sent to a process that was reaped."""
-    memo, deaths, waiting = Memo(), [], []
+    memo, deaths, waiting = Memo(os.getpid()), [], []
     processes.become_subreaper()    # the orphans of a killed agent come here, not to the machine's first process
     signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
     while True:

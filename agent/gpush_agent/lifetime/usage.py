@@ -3,7 +3,6 @@ Taken from /proc every half minute, in a worker, and only while nothing else kee
 pure."""
 import glob
 import os
-import re
 
 from ..core import processes
 from ..core.worker import Worker
@@ -35,7 +34,6 @@ EDITORS = (("/.vscode-server", "VS Code"), ("/.cursor-server", "Cursor"), ("/.wi
            ("/.vscodium-server", "VSCodium"), ("/code-server", "code-server"), ("zed-remote-server", "Zed"), ("/.zed_server", "Zed"),
            ("remote-dev-server", "JetBrains"), ("/JetBrains/", "JetBrains"), ("jupyter-lab", "Jupyter"), ("jupyterlab", "Jupyter"),
            ("jupyter-notebook", "Jupyter"), ("jupyter_server", "Jupyter"), ("jupyter-server", "Jupyter"))
-GPU_DEVICE = re.compile(r"/dev/(nvidia[0-9]+|kfd)\Z")
 
 
 class Process:
@@ -247,15 +245,12 @@ def children(pid):
 
 def read_stat(pid):
     """None for one that is gone."""
-    try:
-        with open("/proc/%d/stat" % pid, "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        ticks = float(os.sysconf("SC_CLK_TCK"))
-        own = (int(fields[11]) + int(fields[12])) / ticks
-        return {"start": int(fields[19]), "own": own, "total": own + (int(fields[13]) + int(fields[14])) / ticks,
-                "tty": int(fields[4])}
-    except (OSError, IndexError, ValueError):
+    fields = processes.stat_fields(pid)
+    if not fields:
         return None
+    ticks = float(os.sysconf("SC_CLK_TCK"))
+    own = (int(fields[11]) + int(fields[12])) / ticks
+    return {"start": int(fields[19]), "own": own, "total": own + (int(fields[13]) + int(fields[14])) / ticks, "tty": int(fields[4])}
 
 
 def waited(pid):
@@ -296,7 +291,7 @@ def write_lines(roots, text, apart_from):
 
 def gpu_users(pids, devices):
     """Those that have a GPU open, if our GPUs are at work."""
-    users = [pid for pid in pids if opens_gpu(pid)]
+    users = [pid for pid in pids if processes.opens_gpu(pid)]
     percent = gpu_percent(devices) if users else None
     return users if percent is not None and percent >= GPU_PERCENT else []
 
@@ -340,21 +335,6 @@ def editors_among(found):
         line = " ".join(process.words)
         names += [name for sign, name in EDITORS if sign in line and name not in names]
     return names
-
-
-def opens_gpu(pid):
-    folder = "/proc/%d/fd" % pid
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return False
-    for name in names:
-        try:
-            if GPU_DEVICE.match(os.readlink(os.path.join(folder, name))):
-                return True
-        except OSError:
-            pass
-    return False
 
 
 def terminal_path(number):

@@ -1,7 +1,6 @@
 """Finds out which network the ranks of a run use on this node, and tells it once, as an event of the run's journal
 (docs/technical/runs.md). Belongs to the run's supervisor and its loop; nothing here may cost the run."""
 import os
-import re
 import resource
 import sys
 import time
@@ -18,7 +17,6 @@ QUIET = 1.0                 # without a new line of a log: the processes have sa
 ALONE = 10.0                # the same where some processes of the node have said nothing
 SETTLE = 3.0                # from the first verdict of counters to the one that is told: slow rails begin later
 CLOCKS = 2.0                # a file system's clock may be this much behind
-GPU = re.compile(r"/dev/(?:nvidia[0-9]+|nvidia-uvm|kfd)\Z")
 READING = 30.0              # seconds: a firmware that does not answer
 MOST_PROCESSES = 256        # that are asked for their GPUs; ranks come before the workers that they start
 
@@ -182,16 +180,4 @@ def look_at_devices(known):
 
 def uses_gpu():
     """Whether a process of the run has a GPU open."""
-    for pid in processes.descendants(os.getpid())[:MOST_PROCESSES]:
-        folder = "/proc/%d/fd" % pid
-        try:
-            names = os.listdir(folder)
-        except OSError:
-            continue
-        for name in names:
-            try:
-                if GPU.match(os.readlink(os.path.join(folder, name))):
-                    return True
-            except OSError:
-                pass
-    return False
+    return any(processes.opens_gpu(pid) for pid in processes.descendants(os.getpid())[:MOST_PROCESSES])

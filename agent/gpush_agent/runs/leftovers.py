@@ -5,6 +5,8 @@ import pwd
 import re
 import subprocess
 
+from ..core import processes
+
 SHM = "/dev/shm"
 # Names that libraries give to shared memory; files of other names are the user's data.
 OF_LIBRARIES = re.compile(r"(torch_|nccl-|psm_|sem\.(mp-|loky-)|__KMP_REGISTERED_LIB_|gloo_|loky-|cuda\.shm\.)")
@@ -41,33 +43,14 @@ def mapped(pids, folder=SHM):
                         found.add(line[at + len(start):].rstrip(b"\n").decode("utf-8", "surrogateescape"))
         except OSError:
             pass
-        for target in opened(pid):
+        for target in processes.opened(pid):
             if target.startswith(start):
                 found.add(target[len(start):])
     return found
 
 
-def opened(pid):
-    """What its descriptors are; nothing of another user's process."""
-    folder = "/proc/%d/fd" % pid
-    try:
-        numbers = os.listdir(folder)
-    except OSError:
-        return []
-    found = []
-    for number in numbers:
-        try:
-            found.append(os.readlink(os.path.join(folder, number)))
-        except OSError:
-            pass
-    return found
-
-
-def everybody():
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
-    except OSError:
-        return []
+def others():
+    return [pid for pid in processes.everybody() if pid != os.getpid()]
 
 
 def clean_shared_memory(before, ours, pids, folder=SHM):
@@ -86,7 +69,7 @@ def clean_shared_memory(before, ours, pids, folder=SHM):
         if status.st_uid != os.getuid():
             continue
         if in_use is None:
-            in_use = mapped(everybody(), folder)
+            in_use = mapped(others(), folder)
         if name in in_use:
             continue
         pid = PID_IN_NAME.search(name) if OF_LIBRARIES.match(name) else None
@@ -117,8 +100,8 @@ def holder(port):
                         inodes.add("socket:[%s]" % fields[9])
         except (OSError, ValueError, IndexError):
             pass
-    for pid in everybody() if inodes else []:
-        if inodes.intersection(opened(pid)):
+    for pid in others() if inodes else []:
+        if inodes.intersection(processes.opened(pid)):
             return dict(value, **who(pid))
     return value
 

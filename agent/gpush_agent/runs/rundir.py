@@ -171,15 +171,7 @@ def sweep(mark, pids):
 
 def marked(mark):
     wanted = ("GPUSH_MARK=%s" % mark).encode()
-    found = []
-    for pid, (_, _, state) in processes.table().items():
-        try:
-            with open("/proc/%d/environ" % pid, "rb") as file:
-                if state != b"Z" and wanted in file.read(1 << 20).split(b"\0"):
-                    found.append(pid)
-        except OSError:         # gone, or another user's
-            pass
-    return found
+    return [pid for pid, (_, _, state) in processes.table().items() if state != b"Z" and wanted in processes.variables(pid)]
 
 
 def prune(state, runs, size):

@@ -4,6 +4,8 @@ cannot be seen so (an older kernel, torchrun was faster) is in torchrun's report
 import ctypes
 import os
 
+from ..core import processes
+
 PIDFD_OPEN = 434            # the same number on all machines
 EXIT_CODE = 49              # field 52 of /proc/PID/stat, counted behind the name
 EXIT_BARRIER = (b"exit_barrier", b"exit barrier", b"TCPStore")
@@ -45,14 +47,10 @@ def open_pidfd(pid):
 
 def how_ended(pid):
     """("exit" | "signal", number) of a process that its parent has not asked for yet, or None."""
-    try:
-        with open("/proc/%d/stat" % pid, "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        if fields[0] != b"Z":
-            return None
-        status = int(fields[EXIT_CODE])
-    except (OSError, IndexError, ValueError):
+    fields = processes.stat_fields(pid)
+    if not fields or fields[0] != b"Z":
         return None
+    status = int(fields[EXIT_CODE])
     return ("signal", status & 0x7f) if status & 0x7f else ("exit", status >> 8)
 
 

@@ -66,7 +66,6 @@ class Sink:
         self.loop, self.fd, self.stream, self.on_end = loop, fd, stream, on_end
         self.waiting = deque()
         self.ending = self.over = False
-        self.started = True     # set to False by those who want to hold bytes until connected
 
     def data(self, payload):
         if self.over:
@@ -78,16 +77,12 @@ class Sink:
             self.waiting[-1] += payload
         else:
             self.waiting.append(bytearray(payload))
-        if self.started and len(self.waiting) == 1:
+        if len(self.waiting) == 1:
             self.ready()
-
-    def start(self):
-        self.started = True
-        self.ready()
 
     def end(self):
         self.ending = True
-        if self.started and not self.waiting:
+        if not self.waiting:
             self._finish()
 
     def ready(self):
