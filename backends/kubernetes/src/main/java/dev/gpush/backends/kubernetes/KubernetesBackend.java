@@ -29,12 +29,16 @@ import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
-import dev.gpush.core.backend.Anew;
+import dev.gpush.core.backend.AgentRestart;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentLinks;
+import dev.gpush.core.backend.Capabilities.AgentPipes;
+import dev.gpush.core.backend.Capabilities.AgentRestarts;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.Lending;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
-import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
@@ -52,7 +56,6 @@ import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -104,11 +107,6 @@ public final class KubernetesBackend implements Backend {
     this.random = same.random;
   }
 
-  @Override
-  public Backend asking(LinkedAgents linked) {
-    return new KubernetesBackend(this, agents.asking(linked));
-  }
-
   /**
    * Made from a block of the configuration.
    *
@@ -147,7 +145,12 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    return Capabilities.of(Capability.QUEUE, Capability.IMAGES, Capability.VOLUMES);
+    return Capabilities.of(Capability.IMAGES, Capability.VOLUMES)
+        .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
+        .with(Lending.class, name -> told(() -> loans.lend(name)))
+        .with(AgentPipes.class, this::openAgentPipe)
+        .with(AgentLinks.class, linked -> new KubernetesBackend(this, agents.withLinks(linked)))
+        .with(AgentRestarts.class, this::restart);
   }
 
   @Override
@@ -173,11 +176,11 @@ public final class KubernetesBackend implements Backend {
       return "you may not list its nodes";
     }
     List<KubernetesNode> nodes = room.nodes().get();
-    long in = nodes.stream().filter(KubernetesNode::isIn).count();
+    long in = nodes.stream().filter(KubernetesNode::isSchedulable).count();
     long gpus = 0;
     long free = 0;
     for (KubernetesNode node : nodes) {
-      Optional<String> resource = GpuKind.resource(node).filter(_ -> node.isIn());
+      Optional<String> resource = GpuKind.resource(node).filter(_ -> node.isSchedulable());
       gpus += resource.map(node::has).orElse(0L);
       free += resource.map(node::free).orElse(0L);
     }
@@ -209,26 +212,11 @@ public final class KubernetesBackend implements Backend {
   }
 
   @Override
-  public Optional<Loan> lends(String name) {
-    return Optional.of(told(() -> loans.lend(name)));
-  }
-
-  @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
-    return reserve(request, _ -> {});
-  }
-
-  @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     if (request.attach().isPresent()) {
       return loans.take(request, request.attach().get());
     }
     return reservation(request, waiter).take();
-  }
-
-  @Override
-  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
-    return reservation(request, waiter).resume();
   }
 
   private KubernetesReservation reservation(GangRequest request, Waiter waiter) {
@@ -242,14 +230,7 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public Observation observe(Gang gang) {
-    try {
-      return gang.isBorrowed() ? loans.observe(gang) : look(gang);
-    } catch (Unanswered unknown) {
-      return new Observation.CannotTell(unknown.words());
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return new Observation.CannotTell("interrupted");
-    }
+    return Unanswered.observation(() -> gang.isBorrowed() ? loans.observe(gang) : look(gang));
   }
 
   private Observation look(Gang gang) throws InterruptedException, Unanswered {
@@ -273,12 +254,13 @@ public final class KubernetesBackend implements Backend {
    * A container that has ended has its reason as long as its pod exists. A pod that was removed is
    * replaced on any node, with other GPUs.
    */
-  @Override
-  public Anew anew(Gang gang, int node) {
-    return gang.isBorrowed() ? Backend.super.anew(gang, node) : told(() -> successor(gang, node));
+  private AgentRestart restart(Gang gang, int node) {
+    return gang.isBorrowed()
+        ? new AgentRestart("", gang.nodes().get(node))
+        : told(() -> successor(gang, node));
   }
 
-  private Anew successor(Gang gang, int node) throws InterruptedException, Unanswered {
+  private AgentRestart successor(Gang gang, int node) throws InterruptedException, Unanswered {
     Pods pods = Pods.of(place, gang.id());
     past.seen(gang.id(), pods);
     Json pod = pods.byNode().getOrDefault(node, Json.object());
@@ -290,9 +272,9 @@ public final class KubernetesBackend implements Backend {
         AgentAnswer.said(
             agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), STATUS, STATUS_LIMIT));
     if (job.isEmpty() || said.isEmpty()) {
-      return new Anew(why, before);
+      return new AgentRestart(why, before);
     }
-    return new Anew(
+    return new AgentRestart(
         why,
         new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }
@@ -315,16 +297,13 @@ public final class KubernetesBackend implements Backend {
           if (!terms.keepsHardEnd()) {
             setDeadline(job, terms.hardEnd());
           }
-          Map<Integer, AgentAnswer> answers =
+          AgentAnswer.requireSome(
               agents.ask(
                   gang.id(),
                   gang.nodes().stream().map(NodeInfo::index).toList(),
                   nodes -> Pods.of(place, gang.id()).byNode(nodes),
                   terms.json().with("do", "renew"),
-                  STATUS_LIMIT);
-          if (AgentAnswer.said(answers).isEmpty()) {
-            throw new Unanswered(AgentAnswer.silent(answers), null);
-          }
+                  STATUS_LIMIT));
           return true;
         });
   }
@@ -360,8 +339,7 @@ public final class KubernetesBackend implements Backend {
           for (Json job : ours()) {
             Optional<PodTag> tag = PodTag.of(job);
             if (tag.isPresent()
-                && !owner.isEmpty()
-                && tag.get().requester().owner().equals(owner)
+                && tag.get().facts().isOf(owner)
                 && Jobs.end(job).isEmpty()
                 && !Jobs.isBeingDeleted(job)) {
               found.add(discovered(job, tag.get()));
@@ -382,28 +360,12 @@ public final class KubernetesBackend implements Backend {
   private Discovered discovered(Json job, PodTag tag) throws InterruptedException, Unanswered {
     var id = new GangId(tag.gang());
     Pods pods = Pods.of(place, id);
-    if (Jobs.isSuspended(job) || pods.placed() < tag.nodes() - Jobs.ended(job).size()) {
-      return new Discovered(
-          new Gang(id, name(), List.of(), GrantedPods.detail(place, job)),
-          tag.requester().session(),
-          tag.requester().owner(),
-          tag.requester().holder(),
-          false);
+    if (Jobs.isSuspended(job) || pods.placed() < tag.facts().nodes() - Jobs.ended(job).size()) {
+      return tag.facts().waiting(new Gang(id, name(), List.of(), GrantedPods.detail(place, job)));
     }
     Map<Integer, Json> said =
         AgentAnswer.said(agents.inPods(id, pods.byNode(), STATUS, STATUS_LIMIT));
-    // Another gateway may have taken it over since.
-    String holder =
-        said.getOrDefault(0, Json.object())
-            .text("holder")
-            .filter(now -> !now.isEmpty())
-            .orElse(tag.requester().holder());
-    return new Discovered(
-        new GrantedPods(place, job).gang(pods, said, place.nodes(pods)),
-        tag.requester().session(),
-        tag.requester().owner(),
-        holder,
-        said.size() == tag.nodes());
+    return tag.facts().found(new GrantedPods(place, job).gang(pods, said, place.nodes(pods)), said);
   }
 
   @Override
@@ -411,15 +373,7 @@ public final class KubernetesBackend implements Backend {
     if (node >= gang.nodes().size() || node < 0) {
       throw new IllegalArgumentException("no node " + node + " in " + gang);
     }
-    Json pod;
-    try {
-      pod = pod(gang, node);
-    } catch (Unanswered unknown) {
-      throw new IOException(unknown.words(), unknown);
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted");
-    }
+    Json pod = Unanswered.orBroken(() -> pod(gang, node));
     if (Pods.name(pod).isEmpty()) {
       throw new IOException("it has no pod now");
     }
@@ -435,8 +389,7 @@ public final class KubernetesBackend implements Backend {
    * The pipe on which the agent has answered when its pod started, or a command whose streams it
    * takes over.
    */
-  @Override
-  public Optional<Pipe> straight(Gang gang, int node) throws IOException {
+  private Optional<Pipe> openAgentPipe(Gang gang, int node) throws IOException {
     Optional<Pipe> waiting = agents.waiting(gang.id(), node);
     if (waiting.isPresent()) {
       return waiting;

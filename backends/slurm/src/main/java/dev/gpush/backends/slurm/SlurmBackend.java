@@ -20,7 +20,11 @@ import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentLinks;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.Logins;
+import dev.gpush.core.backend.Capabilities.PipeLimit;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
@@ -91,11 +95,6 @@ public final class SlurmBackend implements Backend {
     this.random = random;
   }
 
-  @Override
-  public Backend asking(LinkedAgents agents) {
-    return new SlurmBackend(this, agents);
-  }
-
   /**
    * Made from a block of the configuration.
    *
@@ -126,14 +125,12 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
-  public List<Gate> gates() {
-    return gates;
-  }
-
-  @Override
   public Capabilities capabilities() {
-    return Capabilities.of(
-        Capability.QUEUE, Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES);
+    return Capabilities.of(Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES)
+        .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
+        .with(PipeLimit.class, new FewSteps())
+        .with(AgentLinks.class, agents -> new SlurmBackend(this, agents))
+        .with(Logins.class, () -> gates);
   }
 
   @Override
@@ -193,18 +190,8 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
-    return reserve(request, _ -> {});
-  }
-
-  @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     return reservation(request, waiter).take();
-  }
-
-  @Override
-  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
-    return reservation(request, waiter).resume();
   }
 
   private SlurmReservation reservation(GangRequest request, Waiter waiter) {
@@ -213,14 +200,7 @@ public final class SlurmBackend implements Backend {
 
   @Override
   public Observation observe(Gang gang) {
-    try {
-      return look(gang);
-    } catch (Unanswered unknown) {
-      return new Observation.CannotTell(unknown.words());
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return new Observation.CannotTell("interrupted");
-    }
+    return Unanswered.observation(() -> look(gang));
   }
 
   private Observation look(Gang gang) throws InterruptedException, Unanswered {
@@ -234,11 +214,7 @@ public final class SlurmBackend implements Backend {
       return new Observation.Exists();
     }
     Map<Integer, AgentAnswer> answers = status(gang.id(), living.get(), gang.nodes().size());
-    List<Integer> lost =
-        answers.entrySet().stream()
-            .filter(node -> node.getValue() instanceof AgentAnswer.NoAgent)
-            .map(Map.Entry::getKey)
-            .toList();
+    List<Integer> lost = AgentAnswer.withoutAgent(answers);
     if (lost.size() + AgentAnswer.said(answers).size() < gang.nodes().size()) {
       return new Observation.CannotTell(AgentAnswer.silent(answers));
     }
@@ -278,11 +254,8 @@ public final class SlurmBackend implements Backend {
               terms.keepsHardEnd() ? kept : kept.with("hard_s", wanted.orElse(most).toSeconds());
           int nodes =
               gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
-          Map<Integer, AgentAnswer> answers =
-              site.agents().asking(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
-          if (AgentAnswer.said(answers).isEmpty()) {
-            throw new Unanswered(AgentAnswer.silent(answers), null);
-          }
+          AgentAnswer.requireSome(
+              site.agents().withLinks(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT));
           return true;
         });
   }
@@ -302,7 +275,7 @@ public final class SlurmBackend implements Backend {
     if (!answer.succeeded()) {
       String session =
           JobTag.parse(job.label().comment())
-              .map(tag -> tag.requester().session())
+              .map(tag -> tag.gang().requester().session())
               .orElse(gang.id().text());
       throw new GpushException(
           new SessionFailure.CannotExtend(
@@ -345,9 +318,7 @@ public final class SlurmBackend implements Backend {
           var found = new ArrayList<Discovered>();
           for (SlurmJob job : site.queue().all()) {
             Optional<JobTag> tag = JobTag.parse(job.label().comment());
-            if (tag.isPresent()
-                && tag.get().requester().owner().equals(owner)
-                && !owner.isEmpty()) {
+            if (tag.isPresent() && tag.get().gang().isOf(owner)) {
               found.add(discovered(job, tag.get()));
             }
           }
@@ -358,27 +329,11 @@ public final class SlurmBackend implements Backend {
   private Discovered discovered(SlurmJob job, JobTag tag) throws InterruptedException, Unanswered {
     var id = new GangId(job.label().name().substring(SlurmQueue.PREFIX.length()));
     if (!job.isRunning()) {
-      return new Discovered(
-          new Gang(id, name(), List.of(), job.words()),
-          tag.requester().session(),
-          tag.requester().owner(),
-          tag.requester().holder(),
-          false);
+      return tag.gang().waiting(new Gang(id, name(), List.of(), job.words()));
     }
-    Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.nodes()));
-    // Another gateway may have taken it over since the job was submitted.
-    String holder =
-        said.getOrDefault(0, Json.object())
-            .text("holder")
-            .filter(now -> !now.isEmpty())
-            .orElse(tag.requester().holder());
+    Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.gang().nodes()));
     Gang gang = new GrantedJob(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
-    return new Discovered(
-        gang,
-        tag.requester().session(),
-        tag.requester().owner(),
-        holder,
-        said.size() == tag.nodes());
+    return tag.gang().found(gang, said);
   }
 
   @Override
@@ -395,35 +350,31 @@ public final class SlurmBackend implements Backend {
     if (digits.matches("[0-9]{1,18}")) {
       return Long.parseLong(digits);
     }
-    try {
-      return running(gang).id();
-    } catch (Unanswered unknown) {
-      throw new IOException(unknown.words(), unknown);
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", stop);
+    return Unanswered.orBroken(() -> running(gang).id());
+  }
+
+  /** Each pipe is a step. */
+  private final class FewSteps implements PipeLimit {
+    @Override
+    public int most() {
+      return site.settings().sruns();
     }
-  }
 
-  @Override
-  public int mostPipes() {
-    return site.settings().sruns();
-  }
-
-  /** One step for all nodes. Node 0 reports afterwards which ones have no line. */
-  @Override
-  public void introduce(Gang gang, Json.Obj where) {
-    told(
-        () -> {
-          site.agents()
-              .ask(
-                  running(gang).id(),
-                  gang.id(),
-                  gang.nodes().size(),
-                  where.with("do", "peers"),
-                  STATUS_LIMIT);
-          return true;
-        });
+    /** One step for all nodes. Node 0 reports afterwards which ones have no line. */
+    @Override
+    public void introduce(Gang gang, Json.Obj where) {
+      told(
+          () -> {
+            site.agents()
+                .ask(
+                    running(gang).id(),
+                    gang.id(),
+                    gang.nodes().size(),
+                    where.with("do", "peers"),
+                    STATUS_LIMIT);
+            return true;
+          });
+    }
   }
 
   @Override
