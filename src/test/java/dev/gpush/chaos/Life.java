@@ -10,7 +10,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.gateway.session.SessionService;
+import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.launch.fabric.FabricPlanner;
@@ -48,7 +48,7 @@ final class Life implements AutoCloseable {
   private final SecureRandom random = new SecureRandom();
   private final AgentImage agent = new AgentImage(tasks, random);
   private final List<Closeable> owned = new ArrayList<>();
-  private final SessionService service;
+  private final GatewaySessions service;
   private final Object lock = new Object();
 
   // guarded by lock: count, isDead, hasLost, pipes, problems
@@ -92,7 +92,7 @@ final class Life implements AutoCloseable {
     random.nextBytes(incarnation);
     Backend backend = new WatchedBackend(scene.backend(this), this, scene);
     this.service =
-        new SessionService(
+        new GatewaySessions(
             new GatewayIdentity(
                 owner,
                 new Holder(owner + "@here"),
@@ -134,7 +134,7 @@ final class Life implements AutoCloseable {
     }
   }
 
-  SessionService service() {
+  GatewaySessions service() {
     return service;
   }
 

@@ -103,7 +103,7 @@ final class Run {
       assertEquals(Map.of(), ledger(), where);
       assertEquals(
           List.of(),
-          last.service().sessions().doctor().stream()
+          last.service().doctor().stream()
               .filter(finding -> finding.status().equals("bad"))
               .map(Sessions.Finding::detail)
               .toList(),
@@ -136,7 +136,7 @@ final class Run {
     SessionView view = up(life, idle);
     life.moment();
     if (schedule.isDown()) {
-      life.service().sessions().down(view.name(), true, life.talk());
+      life.service().down(view.name(), true, life.talk());
       life.moment();
     }
     return view;
@@ -149,7 +149,7 @@ final class Run {
             .wanting(UpRequest.Wanted.asConfigured().size(Optional.of(schedule.nodes()), gpus))
             .leased(new UpRequest.Lease(Optional.empty(), Optional.of(idle)))
             .onExisting(UpRequest.Existing.REPLACE_AND_DISCARD);
-    return life.service().sessions().up(request, life.talk());
+    return life.service().up(request, life.talk());
   }
 
   /** Until it is done, dead, or has waited so long that its user kills it. */
@@ -189,9 +189,7 @@ final class Run {
   }
 
   private static boolean isSettled(Life life) {
-    return life.service().sessions().list().stream()
-        .map(SessionView::state)
-        .allMatch(Run::isSettled);
+    return life.service().list().stream().map(SessionView::state).allMatch(Run::isSettled);
   }
 
   private static boolean isSettled(SessionState state) {
@@ -235,7 +233,7 @@ final class Run {
 
   /** What contradicts the promise, in words; empty when all is as it should be. */
   private List<String> wrong(Life life) throws Exception {
-    List<SessionView> sessions = life.service().sessions().list();
+    List<SessionView> sessions = life.service().list();
     settled = sessions.stream().map(SessionView::state).toList();
     if (!settled.stream().allMatch(Run::isSettled)) {
       return List.of("not settled: " + sessions);
@@ -288,11 +286,11 @@ final class Run {
 
   private void giveAllBack(Life life) throws InterruptedException {
     long end = System.nanoTime() + DEADLINE.toNanos();
-    while (!life.service().sessions().list().isEmpty()) {
-      assertTrue(System.nanoTime() < end, () -> where + ": " + life.service().sessions().list());
-      for (SessionView view : life.service().sessions().list()) {
+    while (!life.service().list().isEmpty()) {
+      assertTrue(System.nanoTime() < end, () -> where + ": " + life.service().list());
+      for (SessionView view : life.service().list()) {
         try {
-          life.service().sessions().down(view.name(), true, Talk.silent());
+          life.service().down(view.name(), true, Talk.silent());
         } catch (GpushException leaked) {
           // Asked again.
         }
@@ -310,8 +308,7 @@ final class Run {
       if (System.nanoTime() > end) {
         throw new AssertionError(
             "never so: %s; %s; there %s; ledger %s; left %s; %s"
-                .formatted(
-                    what, where, there(), ledger(), left(), life.service().sessions().list()));
+                .formatted(what, where, there(), ledger(), left(), life.service().list()));
       }
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
     }

@@ -14,10 +14,14 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.gateway.session.SessionService;
+import dev.gpush.gateway.session.GatewaySessions;
+import dev.gpush.gateway.session.SessionRoutes;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.launch.fabric.FabricPlanner;
@@ -36,10 +40,12 @@ import dev.gpush.templates.YamlRecipes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * All objects of a gateway, built by hand, each given what it needs, and closed in reverse order.
@@ -50,7 +56,7 @@ final class Wiring implements AutoCloseable {
 
   private final HolderFile holder;
   private final Machines machines;
-  private final SessionService sessions;
+  private final GatewaySessions sessions;
   private final Transports transports;
   private final SshGateway ssh;
   private final ControlServer server;
@@ -59,7 +65,7 @@ final class Wiring implements AutoCloseable {
   private Wiring(
       HolderFile holder,
       Machines machines,
-      SessionService sessions,
+      GatewaySessions sessions,
       Transports transports,
       SshGateway ssh,
       ControlServer server,
@@ -99,9 +105,10 @@ final class Wiring implements AutoCloseable {
         new ConfiguredBackends(configs, host, agent, transports, machines, clock, random, tasks);
     var plans = new FabricPlanner(new YamlRecipes(SITE));
     var gitPlaces = GitPlaces.of(environment);
-    var sshBox = new SshBox();
+    // The sessions and the ssh server need each other.
+    var publish = new AtomicReference<Runnable>(() -> {});
     var sessions =
-        new SessionService(
+        new GatewaySessions(
             identity,
             backends,
             configs,
@@ -112,24 +119,22 @@ final class Wiring implements AutoCloseable {
             clock,
             random,
             tasks,
-            sshBox::publish);
+            () -> publish.get().run());
+    SessionRoutes routes = sessions.routes();
     SshGateway ssh =
         SshGateway.start(
-            sshSettings(home, environment, socket(configs, home, folder)),
-            sessions.routes(),
-            tasks,
-            clock);
-    sshBox.fill(ssh, sessions);
+            sshSettings(home, environment, socket(configs, home, folder)), routes, tasks, clock);
+    publish.set(() -> ssh.publish(routes.published()));
     process.isUsedWhen(ssh::isInUse);
     process.tells(
         () ->
             Json.object(
                 "ssh", sshStatus(ssh.address()),
-                "agents", sessions.agents()));
+                "agents", agents(sessions)));
     var incidents = new LoggedIncidents(log, home.log());
     var services =
         new Services(
-            sessions.sessions(),
+            sessions,
             sessions.runs(),
             configs,
             new WorkspaceRules(configs, gitPlaces),
@@ -232,10 +237,27 @@ final class Wiring implements AutoCloseable {
     };
   }
 
+  /** For {@code gateway status}: session, node, link and pid of every agent. */
+  private static List<Json> agents(Sessions sessions) {
+    var agents = new ArrayList<Json>();
+    for (SessionView session : sessions.list()) {
+      for (NodeView node : session.nodes()) {
+        agents.add(
+            Json.object(
+                "session", session.name().text(),
+                "node", node.info().index(),
+                "link", node.link(),
+                "pid", node.agentPid(),
+                "python", node.python()));
+      }
+    }
+    return agents;
+  }
+
   /** Recovers the last gateway's sessions, then accepts clients. */
   void start() {
     sessions.recover();
-    ssh.publish(sessions.published());
+    ssh.publish(sessions.routes().published());
     server.start();
   }
 
@@ -247,7 +269,7 @@ final class Wiring implements AutoCloseable {
 
   /** Whether it has a session, also one that waits or is being released, or a client. */
   boolean isInUse() {
-    return sessions.hasSessions() || ssh.isInUse() || server.connections() > 0;
+    return sessions.hasAny() || ssh.isInUse() || server.connections() > 0;
   }
 
   /** Whether the home was removed, or is another folder now. */

@@ -6,7 +6,9 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.LogRequest;
@@ -19,6 +21,9 @@ import dev.gpush.core.run.Runs;
 import dev.gpush.core.run.SaveListener;
 import dev.gpush.core.run.SavedFiles;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
@@ -31,6 +36,8 @@ import dev.gpush.gateway.session.live.SessionEnvironment;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.saves.LiveSync;
+import dev.gpush.gateway.session.views.SessionViews;
+import dev.gpush.launch.Launcher;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +48,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /** Runs and commands, on the sessions of this gateway. */
-public final class GatewayRuns implements Runs {
+final class GatewayRuns implements Runs {
   /** The nodes are new and their facts are being gathered already; nothing waits long for them. */
   private static final Duration PROBLEMS = Duration.ofSeconds(2);
 
@@ -49,40 +56,152 @@ public final class GatewayRuns implements Runs {
   private static final Duration NOTICED = Duration.ofSeconds(30);
 
   private final GatewaySessions sessions;
-  private final SessionLinks linker;
+  private final SessionLinks links;
   private final Clock clock;
   private final Tasks tasks;
 
-  GatewayRuns(GatewaySessions sessions, SessionLinks linker, Clock clock, Tasks tasks) {
+  GatewayRuns(GatewaySessions sessions, SessionLinks links, Clock clock, Tasks tasks) {
     this.sessions = sessions;
-    this.linker = linker;
+    this.links = links;
     this.clock = clock;
     this.tasks = tasks;
   }
 
+  /**
+   * A session that is ready is used as it is, because the launch checks its links and files: doing
+   * that twice would double the wait.
+   */
   @Override
   public RunView launch(
       RunTarget target, RunRequest request, Consumer<LaunchEvent> events, Talk talk)
       throws InterruptedException {
-    return new RunSessions(sessions, this::launch, events, talk).launch(target, request);
+    RunRequest.Command command = request.command();
+    Path root = sessions.root(command.folder());
+    Optional<LiveSession> ready = sessions.ready(target.session(), root);
+    if (ready.isPresent()) {
+      try {
+        return launchOn(ready.get(), target, request, talk);
+      } catch (GpushException failed) {
+        if (!(failed.failure() instanceof SessionFailure.Gone(var session, var reason))) {
+          throw failed;
+        }
+        events.accept(new LaunchEvent.SessionGone(session, reason));
+      }
+    }
+    if (command.words().isEmpty()) {
+      String session = target.session().map(SessionName::text).orElse("this folder");
+      throw new GpushException(new LaunchFailure.NothingToRepeat(session));
+    }
+    Launcher.check(command.words(), root, command.folder());
+    SessionView up = sessions.up(up(target, request), talk);
+    LiveSession session = sessions.find(up.name());
+    if (!up.isNew()) {
+      return launchOn(session, target, request, talk);
+    }
+    try {
+      events.accept(new LaunchEvent.SessionMade(up));
+      // Its size is what the run asked for.
+      return launch(session, request.claiming(request.claim().ofAll()), up.generation(), talk);
+    } catch (GpushException failed) {
+      giveBack(up.name(), events, talk);
+      throw failed;
+    }
+  }
+
+  private RunView launchOn(LiveSession session, RunTarget target, RunRequest request, Talk talk)
+      throws InterruptedException {
+    List<SessionFailure.Difference> lacking =
+        lacking(SessionViews.place(session.entry()), target, request.claim());
+    if (!lacking.isEmpty()) {
+      throw new GpushException(new SessionFailure.Differs(session.name().text(), lacking));
+    }
+    return launch(session, request, Optional.empty(), talk);
+  }
+
+  /** The launch has failed already; a failure here must not hide that. */
+  private void giveBack(SessionName session, Consumer<LaunchEvent> events, Talk talk)
+      throws InterruptedException {
+    Sessions.GivenBack end;
+    try {
+      end = sessions.down(session, false, talk);
+    } catch (GpushException failed) {
+      events.accept(new LaunchEvent.SessionKept(session, failed.failure()));
+      return;
+    }
+    events.accept(new LaunchEvent.SessionGivenBack(session, end));
+  }
+
+  private static UpRequest up(RunTarget target, RunRequest request) {
+    RunRequest.Claim claim = request.claim();
+    RunRequest.Command command = request.command();
+    UpRequest.Wanted wanted =
+        UpRequest.Wanted.asConfigured()
+            .on(target.backend())
+            .size(claim.nodes(), claim.gpus())
+            .natives(target.natives());
+    return UpRequest.of(command.folder(), command.environment())
+        .named(target.session())
+        .wanting(wanted)
+        .leased(new UpRequest.Lease(target.hardEnd(), Optional.empty()))
+        .onExisting(UpRequest.Existing.TAKE_ANY);
+  }
+
+  /** A run uses a part of the session, never more. */
+  private static List<SessionFailure.Difference> lacking(
+      SessionView.Place has, RunTarget target, RunRequest.Claim claim) {
+    var lacking = new ArrayList<SessionFailure.Difference>();
+    claim
+        .nodes()
+        .filter(asked -> asked > has.size())
+        .ifPresent(asked -> lacking.add(difference("nodes", has.size(), asked)));
+    claim
+        .gpus()
+        .filter(asked -> exceeds(asked, has.gpus()))
+        .ifPresent(asked -> lacking.add(difference("gpus", has.gpus(), asked)));
+    target
+        .backend()
+        .filter(asked -> !asked.equals(has.backend()))
+        .ifPresent(asked -> lacking.add(difference("backend", has.backend(), asked)));
+    return lacking;
+  }
+
+  private static boolean exceeds(GpuRequest asked, GpuRequest there) {
+    boolean otherModel =
+        asked.model().isPresent()
+            && there.model().isPresent()
+            && !asked.model().get().equalsIgnoreCase(there.model().get());
+    return !asked.isNone() && (otherModel || asked.count() > there.count());
+  }
+
+  private static SessionFailure.Difference difference(String what, Object has, Object asked) {
+    return new SessionFailure.Difference(what, has.toString(), asked.toString());
+  }
+
+  @Override
+  public RunView launch(SessionName name, RunRequest request, Talk talk)
+      throws InterruptedException {
+    return launch(sessions.find(name), request, Optional.empty(), talk);
   }
 
   /**
    * One launch at a time per session, so that two never see the same free slots or a half-written
    * tree.
+   *
+   * @param prepared the generation for which the environment was made just now
    */
-  @Override
-  public RunView launch(SessionName name, RunRequest request, Talk talk)
+  private RunView launch(
+      LiveSession session, RunRequest request, Optional<Long> prepared, Talk talk)
       throws InterruptedException {
-    LiveSession session = sessions.find(name);
     SessionWork work;
     long generation;
     try (TurnQueue.Turn _ = session.begin("run", talk)) {
-      linker.ensure(session, talk);
+      links.ensure(session, talk);
       work = session.work();
       generation = work.push(request.overwrite(), talk);
       work.restarted().say(talk);
-      work.prepare(talk);
+      if (!prepared.equals(Optional.of(generation))) {
+        work.prepare(talk);
+      }
       if (!request.claim().waits()) {
         return work.launch(request, generation, talk);
       }
@@ -94,7 +213,8 @@ public final class GatewayRuns implements Runs {
     } catch (InterruptedException | GpushException ended) {
       if (session.isClosed() && ended instanceof InterruptedException) {
         throw new GpushException(
-            new SessionFailure.Gone(name.text(), "it was given back in the meantime"), ended);
+            new SessionFailure.Gone(session.name().text(), "it was given back in the meantime"),
+            ended);
       }
       requireGang(session, ended);
       throw ended;
@@ -117,7 +237,7 @@ public final class GatewayRuns implements Runs {
           public void push() throws InterruptedException {
             // Unlike gpush sync, it tells the user nothing about restarts.
             try (TurnQueue.Turn _ = session.begin("sync", Talk.silent())) {
-              linker.ensure(session, Talk.silent());
+              links.ensure(session, Talk.silent());
               session.work().push(request.overwrite(), Talk.silent());
               session.work().prepare(Talk.silent());
             }
@@ -158,22 +278,22 @@ public final class GatewayRuns implements Runs {
 
   @Override
   public List<RunView> list(SessionName name) {
-    return work(name).launcher().list();
+    return launcher(name).list();
   }
 
   @Override
   public List<RunDifference> differences(SessionName name, int first, int second) {
-    return work(name).launcher().differences(first, second);
+    return launcher(name).differences(first, second);
   }
 
   @Override
   public FabricPlan plan(
       SessionName name, RunRequest.Command command, List<UserVariable> environment, Talk talk)
       throws InterruptedException {
-    LiveSession session = sessions.find(name);
-    work(name);
-    linker.ensure(session, talk);
-    return session.work().plan(command, environment);
+    LiveSession session = linked(name);
+    links.ensure(session, talk);
+    SessionWork work = session.work();
+    return work.launcher().plan(command, work.input(command), environment);
   }
 
   @Override
@@ -184,26 +304,31 @@ public final class GatewayRuns implements Runs {
       CheckLevel level,
       Talk talk)
       throws InterruptedException {
-    LiveSession session = sessions.find(name);
-    work(name);
-    linker.ensure(session, talk);
-    return session.work().check(command, environment, level, talk);
+    LiveSession session = linked(name);
+    links.ensure(session, talk);
+    SessionWork work = session.work();
+    return work.launcher().check(command, work.input(command), environment, level, talk);
   }
 
   @Override
   public List<FabricFinding> problems(SessionName name, RunRequest.Command command, Talk talk)
       throws InterruptedException {
     try {
-      return tasks.within(PROBLEMS, "problems", () -> work(name).problems(command));
+      return tasks.within(PROBLEMS, "problems", () -> problems(linked(name).work(), command));
     } catch (TimeoutException | GpushException _) {
       // A run on these nodes, or check, says it then.
       return List.of();
     }
   }
 
+  private static List<FabricFinding> problems(SessionWork work, RunRequest.Command command)
+      throws InterruptedException {
+    return work.launcher().problems(command, work.input(command));
+  }
+
   @Override
   public RunView find(SessionName name, Optional<Integer> run) {
-    return work(name).launcher().find(run);
+    return launcher(name).find(run);
   }
 
   @Override
@@ -211,7 +336,7 @@ public final class GatewayRuns implements Runs {
       throws InterruptedException {
     LiveSession session = sessions.find(name);
     try {
-      return work(name).launcher().follow(run, asked, output);
+      return launcher(name).follow(run, asked, output);
     } catch (InterruptedException | GpushException ended) {
       requireThere(session, ended);
       throw ended;
@@ -220,7 +345,7 @@ public final class GatewayRuns implements Runs {
 
   @Override
   public long fetch(SessionName name, int run, Path folder, Talk talk) throws InterruptedException {
-    return work(name).launcher().fetch(run, folder, talk);
+    return launcher(name).fetch(run, folder, talk);
   }
 
   /** Reports the end of the links as the end of the session, if it is that. */
@@ -252,24 +377,24 @@ public final class GatewayRuns implements Runs {
   @Override
   public RunView stop(SessionName name, int run, String signal, Duration grace, Talk talk)
       throws InterruptedException {
-    return work(name).launcher().stop(run, signal, grace, talk);
+    return launcher(name).stop(run, signal, grace, talk);
   }
 
   /** Logs may be requested right after a gateway's restart; then the links are opened first. */
-  private SessionWork work(SessionName name) {
+  private LiveSession linked(SessionName name) {
     LiveSession session = sessions.find(name);
     try {
-      if (session.workIfAny().isEmpty()) {
-        try (TurnQueue.Turn _ = session.begin("link", Talk.silent())) {
-          linker.linked(session, Talk.silent());
-        }
-      }
+      links.await(session, "link");
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new GpushException(
           new SessionFailure.NotReached(name.text(), 0, session.entry().state().word()), stop);
     }
-    return session.work();
+    return session;
+  }
+
+  private Launcher launcher(SessionName name) {
+    return linked(name).work().launcher();
   }
 
   @Override
@@ -281,10 +406,9 @@ public final class GatewayRuns implements Runs {
       Map<String, String> environment,
       Streams streams)
       throws InterruptedException {
-    LiveSession session = sessions.find(name);
-    work(name);
+    LiveSession session = linked(name);
     List<Integer> chosen = nodes.isEmpty() ? List.of(0) : nodes;
-    linker.ensure(session, chosen, Talk.silent());
+    links.ensure(session, chosen, Talk.silent());
     try {
       return chosen.size() == 1
           ? one(session, chosen.getFirst(), words, tty, environment, streams)
@@ -320,9 +444,8 @@ public final class GatewayRuns implements Runs {
 
   @Override
   public int copy(SessionName name, int node, Streams streams) throws InterruptedException {
-    LiveSession session = sessions.find(name);
-    work(name);
-    linker.ensure(session, List.of(node), Talk.silent());
+    LiveSession session = linked(name);
+    links.ensure(session, List.of(node), Talk.silent());
     return new NodeCommand(session.link(node), tasks).run(NodeCommand.copy(), streams, false);
   }
 

@@ -1,11 +1,13 @@
 package dev.gpush.gateway.session;
 
-import dev.gpush.core.backend.Backend;
+import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.PortForward;
 import dev.gpush.core.session.PortTarget;
@@ -21,7 +23,6 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
-import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.gateway.session.lifecycle.Adoption;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
@@ -38,6 +39,7 @@ import dev.gpush.gateway.session.live.PendingRequest;
 import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.session.live.SessionWork;
+import dev.gpush.gateway.session.live.SessionWorks;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.placement.AttachedPlacement;
 import dev.gpush.gateway.session.placement.Placement;
@@ -46,6 +48,7 @@ import dev.gpush.gateway.session.placement.RequestBuilder;
 import dev.gpush.gateway.session.placement.ResolvedUp;
 import dev.gpush.gateway.session.views.Doctor;
 import dev.gpush.gateway.session.views.SessionViews;
+import dev.gpush.sync.git.GitPlaces;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -65,74 +68,101 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Ledger ledger;
   private final Backends backends;
   private final Configs configs;
-  private final SessionFiles files;
-  private final SessionRegistry book;
+  private final SessionRegistry registry;
   private final RequestBuilder requests;
-  private final AttachedPlacement borrowing;
+  private final AttachedPlacement attached;
   private final Placement placement;
-  private final PendingReleases leftovers;
   private final SessionEndings endings;
   private final SessionReuse reuse;
   private final UnreportedFailures ended;
   private final PendingRequests pending;
-  private final QueuedIdleTime idleTime;
   private final RequestFollowing following;
-  private final SessionLinks linker;
+  private final SessionLinks links;
   private final SessionViews views;
   private final Preferences preferences;
-  private final UnknownGangs strangers;
+  private final UnknownGangs unknown;
   private final Adoption adoption;
+  private final GatewayRuns runs;
+  private final Recovery recovery;
   private final Clock clock;
+  private final Tasks own;
   private final Runnable changed;
 
-  GatewaySessions(
+  /**
+   * @param changed called on a command's thread whenever sessions come or go, for the ssh config
+   */
+  public GatewaySessions(
       GatewayIdentity identity,
-      Ledger ledger,
       Backends backends,
       Configs configs,
-      LinkMaker links,
-      SessionLinks.WorkMaker works,
+      FabricPlans plans,
+      AgentProgram agent,
+      GitPlaces gitPlaces,
       SessionTiming timing,
-      SessionViews views,
-      Preferences preferences,
       Clock clock,
       SecureRandom random,
       Tasks tasks,
       Runnable changed) {
-    this.ledger = ledger;
+    this.own = tasks.group("sessions");
+    this.ledger = new Ledger(identity.home().resolve("ledger"));
     this.backends = backends;
     this.configs = configs;
-    this.files = new SessionFiles(identity.home());
-    this.book = new SessionRegistry(files, changed);
+    var files = new SessionFiles(identity.home());
+    this.registry = new SessionRegistry(files, changed);
     this.requests = new RequestBuilder(identity, backends, clock, random);
-    this.borrowing = new AttachedPlacement(requests);
-    this.placement = new Placement(requests, backends, timing, clock, tasks);
-    this.leftovers = new PendingReleases(backends, timing.observePause(), tasks);
-    this.endings = new SessionEndings(book, leftovers, changed);
-    this.linker = new SessionLinks(links, works, timing.observePause(), tasks, endings::ended);
-    this.views = views;
-    this.preferences = preferences;
+    this.attached = new AttachedPlacement(requests);
+    this.placement = new Placement(requests, backends, timing, clock, own);
+    var releases = new PendingReleases(backends, timing.observePause(), own);
+    this.endings = new SessionEndings(registry, releases, changed);
+    this.links =
+        new SessionLinks(
+            new LinkMaker(agent, identity, timing.link(), clock, random, own),
+            new SessionWorks(identity.home(), gitPlaces, configs, plans, clock, own),
+            timing.observePause(),
+            own,
+            endings::ended);
+    this.views = new SessionViews(own);
+    this.preferences = new Preferences(identity.home().resolve("folders"));
     this.ended = new UnreportedFailures(ledger);
-    this.idleTime = new QueuedIdleTime(clock);
+    var idleTime = new QueuedIdleTime(clock);
     this.pending =
         new PendingRequests(
             placement,
-            linker,
-            leftovers,
+            links,
+            releases,
             endings,
             ended,
             preferences,
             configs,
             idleTime,
             timing.observePause(),
-            tasks,
+            own,
             changed);
     this.following = new RequestFollowing(clock);
     this.clock = clock;
-    this.strangers = new UnknownGangs(identity, ledger, backends, configs);
-    this.adoption = new Adoption(identity, strangers, backends, book, ledger, requests, linker);
+    this.unknown = new UnknownGangs(identity, ledger, backends, configs);
+    this.adoption = new Adoption(identity, unknown, backends, registry, ledger, requests, links);
     this.changed = changed;
-    this.reuse = new SessionReuse(identity, requests, placement, endings, linker, changed);
+    this.reuse = new SessionReuse(identity, requests, placement, endings, links, changed);
+    this.runs = new GatewayRuns(this, links, clock, own);
+    this.recovery =
+        new Recovery(
+            identity, ledger, backends, registry, files, links, releases, pending, idleTime, ended,
+            timing, own, changed);
+  }
+
+  /** Starts the recovery of the last gateway's sessions; returns at once. */
+  public void recover() {
+    recovery.start();
+  }
+
+  public Runs runs() {
+    return runs;
+  }
+
+  /** The nodes that ssh user names mean. */
+  public SessionRoutes routes() {
+    return new SessionRoutes(this, links);
   }
 
   @Override
@@ -152,7 +182,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       throws InterruptedException {
     Config config = configs.load(request.origin().folder());
     while (true) {
-      ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
+      ResolvedUp wish = attached.of(request, config, preferences.wish(request, config));
       SessionRegistry.Entered entered = enter(request, config, wish, talk);
       LiveSession session = entered.session();
       if (entered.turn().isEmpty()) {
@@ -174,7 +204,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       }
       try (turn) {
         if (session.isOver()) {
-          book.remove(session);
+          registry.remove(session);
           continue;
         }
         session.requireUsable();
@@ -219,7 +249,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   /** The session that was named, or this folder's, or a new one that no other command knows yet. */
   private SessionRegistry.Entered enter(
       UpRequest request, Config config, ResolvedUp wish, Talk talk) throws InterruptedException {
-    return book.enter(
+    return registry.enter(
         request.name(),
         config.root(),
         request.existing().mayBeReplaced(),
@@ -234,7 +264,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.origin().folder());
-    ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
+    ResolvedUp wish = attached.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
     return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
   }
@@ -245,17 +275,13 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   /** The session of this name, or else of this folder, as long as it is ready. */
-  Optional<SessionView> ready(Optional<SessionName> name, Path folder) {
-    Path root = root(folder);
-    List<LiveSession> candidates =
-        all().stream()
-            .filter(
-                session ->
-                    name.map(session.name()::equals)
-                        .orElseGet(() -> session.entry().root().equals(root)))
-            .toList();
-    return views.of(candidates).stream()
-        .filter(view -> view.state() == SessionState.READY)
+  Optional<LiveSession> ready(Optional<SessionName> name, Path root) {
+    return all().stream()
+        .filter(
+            session ->
+                name.map(session.name()::equals)
+                    .orElseGet(() -> session.entry().root().equals(root)))
+        .filter(session -> SessionViews.state(session) == SessionState.READY)
         .findFirst();
   }
 
@@ -268,16 +294,16 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   LiveSession find(Optional<String> name, Path folder) {
     return name.isPresent()
         ? find(SessionName.parse(name.get()))
-        : book.of(configs.load(folder).root());
+        : registry.of(configs.load(folder).root());
   }
 
   public LiveSession find(SessionName name) {
-    return book.named(name);
+    return registry.named(name);
   }
 
   /** Every session of this process, over or not. */
   List<LiveSession> all() {
-    return book.all();
+    return registry.all();
   }
 
   @Override
@@ -290,7 +316,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
     try (TurnQueue.Turn _ = turn.get()) {
       if (session.isOver()) {
-        book.remove(session);
+        registry.remove(session);
         return new GivenBack(List.of(), List.of());
       }
       requireOurs(session);
@@ -324,10 +350,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return configs.load(folder).root();
   }
 
-  SessionLinks linker() {
-    return linker;
-  }
-
   @Override
   public SessionView extend(SessionName name, Optional<Duration> fromNow) {
     LiveSession session = find(name);
@@ -348,11 +370,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     LiveSession session = find(name);
     session.requireNodes();
     try (TurnQueue.Turn _ = session.begin("sync", talk)) {
-      linker.ensure(session, talk);
-      long generation = session.work().push(overwrite, talk);
-      session.work().restarted().say(talk);
-      session.work().prepare(talk);
-      return generation;
+      links.ensure(session, talk);
+      return session.work().bring(overwrite, talk);
     }
   }
 
@@ -385,7 +404,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     session.requireNodes();
     try (TurnQueue.Turn _ = session.begin("pull", talk)) {
       session.requireUsable();
-      linker.ensure(session, List.of(node), talk);
+      links.ensure(session, List.of(node), talk);
       session.work().pull(node, path, talk);
     }
   }
@@ -406,11 +425,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     LiveSession session = find(name);
     session.requireUsable();
     session.requireNodes();
-    if (session.links().isEmpty()) {
-      try (TurnQueue.Turn _ = session.begin("link", Talk.silent())) {
-        linker.linked(session, Talk.silent());
-      }
-    }
+    links.await(session, "link");
     return session;
   }
 
@@ -426,12 +441,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public List<Finding> doctor() {
-    return new Doctor(ledger, backends, strangers, views, clock).findings(all());
+    return new Doctor(ledger, backends, unknown, views, clock).findings(all());
   }
 
   @Override
   public List<Finding> endForgotten(Talk talk) throws InterruptedException {
-    return new Doctor(ledger, backends, strangers, views, clock).end(all(), talk);
+    return new Doctor(ledger, backends, unknown, views, clock).end(all(), talk);
   }
 
   @Override
@@ -444,44 +459,18 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return views.of(session, false);
   }
 
-  PendingReleases leftovers() {
-    return leftovers;
+  /** Whether there is one in any state that is not over. */
+  public boolean hasAny() {
+    return !all().isEmpty();
   }
 
-  /** Those that are being made. */
-  QueuedIdleTime idleTime() {
-    return idleTime;
-  }
-
-  PendingRequests pending() {
-    return pending;
-  }
-
-  /** Failures of requests that no command has reported yet. */
-  UnreportedFailures endedRequests() {
-    return ended;
-  }
-
-  /** Takes over what an earlier gateway left in the ledger; see {@link Recovery}. */
-  SessionRegistry.Taken adopt(LedgerEntry entry, Backend backend) {
-    return book.adopt(entry, backend, ledger);
-  }
-
-  /** Cleans up after a session that has ended, if an earlier gateway did not. */
-  void clean(LedgerEntry entry) {
-    files.forget(entry);
-  }
-
-  /** Removes a session that recovery found to have ended. */
-  void drop(LiveSession session) {
-    book.remove(session);
-  }
-
-  /** Closes links and work; gangs and runs stay. */
+  /** Recovery and observers stop first; then links end; agents, runs and leases continue. */
   @Override
   public void close() {
-    for (LiveSession session : all()) {
-      session.close();
+    try {
+      own.close();
+    } finally {
+      all().forEach(LiveSession::close);
     }
   }
 }

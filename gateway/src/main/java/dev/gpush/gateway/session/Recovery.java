@@ -15,6 +15,7 @@ import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
 import dev.gpush.gateway.session.lifecycle.PendingRequests;
 import dev.gpush.gateway.session.lifecycle.QueuedIdleTime;
@@ -50,8 +51,10 @@ final class Recovery {
   private final GatewayIdentity identity;
   private final Ledger ledger;
   private final Backends backends;
-  private final SessionLinks linker;
-  private final PendingReleases leftovers;
+  private final SessionRegistry registry;
+  private final SessionFiles files;
+  private final SessionLinks links;
+  private final PendingReleases releases;
   private final PendingRequests pending;
   private final QueuedIdleTime idleTime;
   private final UnreportedFailures ended;
@@ -64,8 +67,10 @@ final class Recovery {
       GatewayIdentity identity,
       Ledger ledger,
       Backends backends,
-      SessionLinks linker,
-      PendingReleases leftovers,
+      SessionRegistry registry,
+      SessionFiles files,
+      SessionLinks links,
+      PendingReleases releases,
       PendingRequests pending,
       QueuedIdleTime idleTime,
       UnreportedFailures ended,
@@ -75,8 +80,10 @@ final class Recovery {
     this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
-    this.linker = linker;
-    this.leftovers = leftovers;
+    this.registry = registry;
+    this.files = files;
+    this.links = links;
+    this.releases = releases;
     this.pending = pending;
     this.idleTime = idleTime;
     this.ended = ended;
@@ -90,10 +97,10 @@ final class Recovery {
    * Registers every session that has not ended at once, and recovers each on its own thread. Its
    * turn is taken before it is registered, so commands wait until it is recovered.
    */
-  void start(GatewaySessions book) {
+  void start() {
     for (LedgerEntry entry : ledger.load()) {
       if (entry.state().isOver()) {
-        book.clean(entry);
+        files.forget(entry);
         if (UnreportedFailures.isOne(entry)) {
           ended.add(entry);
         }
@@ -109,11 +116,10 @@ final class Recovery {
       if (isOfAnotherMachine(entry, backend.get())) {
         continue;
       }
-      SessionRegistry.Taken taken = book.adopt(entry, backend.get());
+      SessionRegistry.Taken taken = registry.adopt(entry, backend.get(), ledger);
       boolean isStarted =
           tasks.start(
-              "recover-" + taken.session().name(),
-              () -> recover(book, taken.session(), taken.turn()));
+              "recover-" + taken.session().name(), () -> recover(taken.session(), taken.turn()));
       if (!isStarted) {
         taken.turn().close();
       }
@@ -130,7 +136,7 @@ final class Recovery {
         && !entry.holder().machine().equals(identity.holder().machine());
   }
 
-  private void recover(GatewaySessions book, LiveSession session, TurnQueue.Turn first) {
+  private void recover(LiveSession session, TurnQueue.Turn first) {
     try {
       boolean isSettled = attempt(session, first);
       while (!isSettled) {
@@ -141,7 +147,7 @@ final class Recovery {
       Thread.currentThread().interrupt();
     } finally {
       if (session.isOver()) {
-        book.drop(session);
+        registry.remove(session);
       } else {
         changed.run();
         giveOthersBack(session);
@@ -173,7 +179,7 @@ final class Recovery {
   private void giveOthersBack(LiveSession session) {
     boolean isAlive = isHeld(session) || session.isWaiting();
     if (isAlive && !Thread.currentThread().isInterrupted()) {
-      leftovers.sweepSoon(session, () -> {});
+      releases.sweepSoon(session, () -> {});
     }
   }
 
@@ -336,7 +342,7 @@ final class Recovery {
           throw why;
         }
       }
-      leftovers.releaseAll(session);
+      releases.releaseAll(session);
       forget(session);
       return;
     }
@@ -414,7 +420,7 @@ final class Recovery {
       case Observation.Exists _, Observation.CannotTell _ -> {}
     }
     try {
-      linker.connect(session, Optional.empty(), CONNECT_LIMIT);
+      links.connect(session, Optional.empty(), CONNECT_LIMIT);
       idleTime.apply(session, Talk.silent());
     } catch (GpushException refused) {
       if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
@@ -424,11 +430,11 @@ final class Recovery {
       session.lookOn(other);
     }
     session.move(session.entry().in(SessionState.READY, ""));
-    linker.observeSoon(session);
+    links.observeSoon(session);
   }
 
   private void finishRelease(LiveSession session) throws InterruptedException {
-    leftovers.releaseAll(session);
+    releases.releaseAll(session);
     session.move(session.entry().in(SessionState.RELEASED, session.entry().detail()));
   }
 }

@@ -142,9 +142,10 @@ final class SessionReuse {
       renew(session, end, request.lease().idle());
     }
     PythonChange.apply(session, request, wish, talk);
-    session.work().push(false, talk);
-    session.work().restarted().say(talk);
-    session.work().prepare(talk);
+    if (request.existing() == Existing.TAKE_ANY) {
+      return; // A run brings its files and its environment itself.
+    }
+    session.work().bring(false, talk);
     if (!session.entry().detail().isEmpty()) {
       // What the up before this one has left undone is done now.
       session.move(session.entry().in(SessionState.READY, ""));

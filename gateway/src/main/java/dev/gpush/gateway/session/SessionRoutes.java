@@ -2,20 +2,19 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionEnvironment;
-import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.ssh.route.NodeName;
+import dev.gpush.ssh.route.PublishedSession;
 import dev.gpush.ssh.route.Route;
 import dev.gpush.ssh.route.Routes;
 import java.util.List;
 import java.util.Optional;
 
 /** Finds the node that an ssh user name means, among the sessions of this gateway. */
-final class SessionRoutes implements Routes {
+public final class SessionRoutes implements Routes {
   private final GatewaySessions sessions;
   private final SessionLinks linker;
 
@@ -36,12 +35,7 @@ final class SessionRoutes implements Routes {
       LiveSession session = sessions.find(name.get().session());
       session.requireUsable();
       session.requireNodes();
-      if (session.links().isEmpty()) {
-        // The session is just being made or recovered: its turn ends when it is linked.
-        try (TurnQueue.Turn _ = session.begin("ssh", Talk.silent())) {
-          linker.linked(session, Talk.silent());
-        }
-      }
+      linker.await(session, "ssh");
       int node = name.get().node();
       if (session.isLost(node)) {
         session.requireWhole();
@@ -56,5 +50,17 @@ final class SessionRoutes implements Routes {
     } catch (GpushException failed) {
       return new Route.Refused(failed.failure());
     }
+  }
+
+  /** The sessions for the ssh config file: all that have nodes. */
+  public List<PublishedSession> published() {
+    return sessions.all().stream()
+        .map(session -> new PublishedSession(session.name(), nodes(session)))
+        .filter(session -> session.nodes() > 0)
+        .toList();
+  }
+
+  private static int nodes(LiveSession session) {
+    return session.entry().grant().map(gang -> gang.nodes().size()).orElse(0);
   }
 }

@@ -1,10 +1,10 @@
 /**
  * The life of sessions: asked → queued → granted → ready ⇄ degraded → releasing → released, or
- * leaked. {@code GatewaySessions} is all of them behind core's {@code Sessions} port, {@code
- * GatewayRuns} implements {@code Runs}, {@code SessionRoutes} behind the SSH server's {@code
- * Routes}; {@code Recovery} is what a new gateway does with the ledger of the one before it, and
- * {@code SessionService} builds it all. The parts lie below, each using only those before it:
- * {@code ledger}, {@code live}, {@code links}, {@code placement}, {@code lifecycle}, {@code views}.
+ * leaked. {@code GatewaySessions} is all of them behind core's {@code Sessions} port, and builds
+ * the parts; {@code GatewayRuns} implements {@code Runs}, {@code SessionRoutes} the SSH server's
+ * {@code Routes}; {@code Recovery} is what a new gateway does with the ledger of the one before it.
+ * The parts lie below, each using only those before it: {@code ledger}, {@code live}, {@code
+ * links}, {@code placement}, {@code lifecycle}, {@code views}.
  *
  * <p>Threads: every command comes on a virtual thread of its own; a session's changes are guarded
  * by its own lock; on a link's reading thread nothing is done but passing data on. What does not

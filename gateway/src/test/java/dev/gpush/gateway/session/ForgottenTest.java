@@ -24,8 +24,8 @@ public final class ForgottenTest {
     }
   }
 
-  private static Finding gang(SessionService gateway) {
-    return gateway.sessions().doctor().stream()
+  private static Finding gang(GatewaySessions gateway) {
+    return gateway.doctor().stream()
         .filter(finding -> finding.what().startsWith("gang "))
         .findFirst()
         .orElseThrow();
@@ -34,30 +34,30 @@ public final class ForgottenTest {
   @Test
   void whatThisHomeAloneCouldRenewIsEndedWhenItIsAskedFor() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService before = rig.gateway();
-      before.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+      GatewaySessions before = rig.gateway();
+      before.up(ask(rig.project("project"), 2), Talk.silent());
       before.close();
       loseLedger(rig);
-      SessionService after = rig.gateway();
+      GatewaySessions after = rig.gateway();
       after.recover();
 
       Finding found = gang(after);
-      List<Finding> ended = after.sessions().endForgotten(FakeTalk.answering(true));
+      List<Finding> ended = after.endForgotten(FakeTalk.answering(true));
 
       assertEquals("bad", found.status());
       assertEquals(Optional.of("gpush adopt devbox"), found.remedy());
       assertEquals(List.of("ok"), ended.stream().map(Finding::status).toList());
       assertEquals(List.of(), rig.held());
-      assertEquals(List.of(), after.sessions().endForgotten(Talk.silent()));
+      assertEquals(List.of(), after.endForgotten(Talk.silent()));
     }
   }
 
   @Test
   void whatAnotherHomeHoldsIsListedAndNeverEnded() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService laptop = rig.gateway();
-      laptop.sessions().up(ask(rig.project("project"), 2), Talk.silent());
-      SessionService other = rig.gateway(rig.path("desk"), "me@desk");
+      GatewaySessions laptop = rig.gateway();
+      laptop.up(ask(rig.project("project"), 2), Talk.silent());
+      GatewaySessions other = rig.gateway(rig.path("desk"), "me@desk");
 
       Finding found = gang(other);
 
@@ -66,7 +66,7 @@ public final class ForgottenTest {
           "session devbox of me@here is not in this ledger; it ends when its lease does",
           found.detail());
       assertEquals(Optional.of("gpush adopt devbox --take"), found.remedy());
-      assertEquals(List.of(), other.sessions().endForgotten(Talk.silent()));
+      assertEquals(List.of(), other.endForgotten(Talk.silent()));
       assertEquals(1, rig.held().size());
     }
   }
@@ -74,10 +74,10 @@ public final class ForgottenTest {
   @Test
   void whatIsInTheLedgerIsNotForgotten() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService gateway = rig.gateway();
-      gateway.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+      GatewaySessions gateway = rig.gateway();
+      gateway.up(ask(rig.project("project"), 2), Talk.silent());
 
-      assertEquals(List.of(), gateway.sessions().endForgotten(Talk.silent()));
+      assertEquals(List.of(), gateway.endForgotten(Talk.silent()));
       assertEquals(1, rig.held().size());
     }
   }

@@ -39,7 +39,7 @@ final class ForwardsTest {
   private static final int MEBIBYTE = 1 << 20;
 
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
 
   @BeforeEach
@@ -56,7 +56,6 @@ final class ForwardsTest {
 
   private int forwarded(int port) throws InterruptedException {
     return gateway
-        .sessions()
         .forward(DEVBOX, new PortTarget(Optional.of(1), port), Optional.empty())
         .getFirst()
         .local();
@@ -64,7 +63,7 @@ final class ForwardsTest {
 
   @Test
   void bytesPassBothWaysAndEachSideMayEndFirst() throws Exception {
-    gateway.sessions().up(ask(project, 2), Talk.silent());
+    gateway.up(ask(project, 2), Talk.silent());
     byte[] sent = new byte[4 * MEBIBYTE];
     new Random(7).nextBytes(sent);
     try (var server = new ServerSocket(0, 1, LOOPBACK);
@@ -96,7 +95,7 @@ final class ForwardsTest {
 
   @Test
   void aPortThatNothingListensOnEndsTheConnection() throws Exception {
-    gateway.sessions().up(ask(project, 2), Talk.silent());
+    gateway.up(ask(project, 2), Talk.silent());
     // It has the port and does not listen, so that no other program can.
     try (var silent = new Socket()) {
       silent.bind(new InetSocketAddress(LOOPBACK, 0));
@@ -120,7 +119,7 @@ final class ForwardsTest {
 
   @Test
   void theNextGatewayListensOnTheSamePort() throws Exception {
-    gateway.sessions().up(ask(project, 2), Talk.silent());
+    gateway.up(ask(project, 2), Talk.silent());
     try (ServerSocket server = listen()) {
       int here = forwarded(server.getLocalPort());
       gateway.close();
@@ -128,11 +127,10 @@ final class ForwardsTest {
 
       gateway = rig.gateway();
       gateway.recover();
-      gateway.sessions().up(ask(project, 2), Talk.silent());
+      gateway.up(ask(project, 2), Talk.silent());
 
       assertEquals(
-          List.of(new PortForward(1, server.getLocalPort(), here)),
-          gateway.sessions().forwards(DEVBOX));
+          List.of(new PortForward(1, server.getLocalPort(), here)), gateway.forwards(DEVBOX));
       try (var client = new Socket(LOOPBACK, here);
           Socket arrived = server.accept()) {
         client.getOutputStream().write(42);
@@ -143,27 +141,25 @@ final class ForwardsTest {
 
   @Test
   void aRemovedForwardAndAnEndedSessionListenNoLonger() throws Exception {
-    gateway.sessions().up(ask(project, 2), Talk.silent());
+    gateway.up(ask(project, 2), Talk.silent());
     int first = forwarded(7001);
     int second = forwarded(7002);
 
-    assertTrue(gateway.sessions().unforward(DEVBOX, first).isPresent());
+    assertTrue(gateway.unforward(DEVBOX, first).isPresent());
     assertThrows(ConnectException.class, () -> new Socket(LOOPBACK, first).close());
 
-    gateway.sessions().down(DEVBOX, true, Talk.silent());
+    gateway.down(DEVBOX, true, Talk.silent());
     assertThrows(ConnectException.class, () -> new Socket(LOOPBACK, second).close());
   }
 
   @Test
   void portsOfTheProjectAreForwardedAndTakenOnesRefused() throws Exception {
     Files.writeString(project.resolve("gpush.yaml"), "ports: [7003, \"all:7004\", \"5:7005\"]\n");
-    gateway.sessions().up(ask(project, 2), Talk.silent());
+    gateway.up(ask(project, 2), Talk.silent());
 
     assertEquals(
         List.of("0:7003", "0:7004", "1:7004"),
-        gateway.sessions().forwards(DEVBOX).stream()
-            .map(each -> each.node() + ":" + each.port())
-            .toList());
+        gateway.forwards(DEVBOX).stream().map(each -> each.node() + ":" + each.port()).toList());
     try (var taken = new ServerSocket(0, 1, LOOPBACK)) {
       assertInstanceOf(
           SessionFailure.PortTaken.class, refused(0, 80, Optional.of(taken.getLocalPort())));
@@ -173,8 +169,7 @@ final class ForwardsTest {
 
   private Object refused(int node, int port, Optional<Integer> local) {
     var target = new PortTarget(Optional.of(node), port);
-    return assertThrows(
-            GpushException.class, () -> gateway.sessions().forward(DEVBOX, target, local))
+    return assertThrows(GpushException.class, () -> gateway.forward(DEVBOX, target, local))
         .failure();
   }
 }

@@ -51,7 +51,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 final class GatewaySessionsTest {
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private GatewaySessions sessions;
   private Path project;
 
@@ -59,7 +59,7 @@ final class GatewaySessionsTest {
   void begin() throws IOException {
     rig = SessionRig.calm();
     gateway = rig.gateway();
-    sessions = gateway.sessions();
+    sessions = gateway;
     project = rig.project("project");
   }
 
@@ -107,7 +107,7 @@ final class GatewaySessionsTest {
     assertEquals(SessionState.READY, recorded());
     assertTrue(
         Files.exists(Path.of(made.nodes().getLast().info().workspace()).resolve("train.py")));
-    assertEquals(2, gateway.published().getFirst().nodes());
+    assertEquals(2, gateway.routes().published().getFirst().nodes());
     rig.assertOneGang();
   }
 

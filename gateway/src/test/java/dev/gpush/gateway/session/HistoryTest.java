@@ -33,7 +33,7 @@ final class HistoryTest {
   private static final String HOME_REF = "refs/gpush/devbox/main";
 
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
   private Path there;
 
@@ -56,15 +56,8 @@ final class HistoryTest {
 
   private void up() throws InterruptedException {
     there =
-        Path.of(
-            gateway
-                .sessions()
-                .up(ask(project, 2), Talk.silent())
-                .nodes()
-                .getFirst()
-                .info()
-                .workspace());
-    gateway.sessions().sync(DEVBOX, false, Talk.silent());
+        Path.of(gateway.up(ask(project, 2), Talk.silent()).nodes().getFirst().info().workspace());
+    gateway.sync(DEVBOX, false, Talk.silent());
   }
 
   /** What git prints; empty when it fails. */
@@ -101,10 +94,10 @@ final class HistoryTest {
 
   private void awaitFollows() {
     until(
-        "node 0 follows: " + gateway.sessions().syncState(DEVBOX).history(),
+        "node 0 follows: " + gateway.syncState(DEVBOX).history(),
         () ->
             head(there).equals(head(project))
-                && gateway.sessions().syncState(DEVBOX).history().endsWith(", as here"));
+                && gateway.syncState(DEVBOX).history().endsWith(", as here"));
   }
 
   private void awaitHome(String commit) {
@@ -138,8 +131,7 @@ final class HistoryTest {
     awaitHome(made);
     until(
         "it is said",
-        () ->
-            gateway.sessions().syncState(DEVBOX).history().contains("1 commit of node 0 is here"));
+        () -> gateway.syncState(DEVBOX).history().contains("1 commit of node 0 is here"));
     assertEquals(1, git(project, "log", "--format=%s", "main").lines().count());
 
     git(project, "merge", "-q", "--ff-only", HOME_REF);
@@ -167,7 +159,7 @@ final class HistoryTest {
     awaitFollows();
     String made = commit(there, "train.py", "print(5)\n");
 
-    Sessions.GivenBack given = gateway.sessions().down(DEVBOX, true, Talk.silent());
+    Sessions.GivenBack given = gateway.down(DEVBOX, true, Talk.silent());
 
     assertEquals(made, git(project, "rev-parse", HOME_REF));
     assertFalse(Files.exists(there.resolve(".git")), given::toString);
@@ -188,7 +180,7 @@ final class HistoryTest {
           }
         });
 
-    assertEquals("", gateway.sessions().syncState(DEVBOX).history());
+    assertEquals("", gateway.syncState(DEVBOX).history());
     assertFalse(Files.exists(there.resolve(".git")));
   }
 }

@@ -51,16 +51,16 @@ final class HolderTest {
     rig.close();
   }
 
-  private SessionService gateway(Holder holder, String boot) {
-    SessionService gateway = rig.gateway(holder, boot, List.of(rig.backend()));
+  private GatewaySessions gateway(Holder holder, String boot) {
+    GatewaySessions gateway = rig.gateway(holder, boot, List.of(rig.backend()));
     gateway.recover();
     return gateway;
   }
 
   /** Made, and left behind by a gateway that ended. */
   private SessionView made(Holder by, String boot) throws Exception {
-    SessionService gateway = gateway(by, boot);
-    SessionView view = gateway.sessions().up(ask(project, 2), Talk.silent());
+    GatewaySessions gateway = gateway(by, boot);
+    SessionView view = gateway.up(ask(project, 2), Talk.silent());
     gateway.close();
     return view;
   }
@@ -69,16 +69,15 @@ final class HolderTest {
     return Holder.of(words, MACHINE, HOME);
   }
 
-  private static void awaitReady(SessionService gateway) {
+  private static void awaitReady(GatewaySessions gateway) {
     until("it is ready", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
   }
 
-  private static void awaitLooksOn(SessionService gateway, String holder) {
+  private static void awaitLooksOn(GatewaySessions gateway, String holder) {
     until(
         "it looks on",
         () ->
             gateway
-                .sessions()
                 .list()
                 .getFirst()
                 .detail()
@@ -93,20 +92,20 @@ final class HolderTest {
   void aRenamedMachineGoesOnWithItsSessions() throws Exception {
     SessionView made = made(named(HERE), "monday");
 
-    SessionService renamed = gateway(named(THERE), "tuesday");
+    GatewaySessions renamed = gateway(named(THERE), "tuesday");
 
     awaitReady(renamed);
-    assertEquals(made.id(), renamed.sessions().list().getFirst().id());
+    assertEquals(made.id(), renamed.list().getFirst().id());
     assertEquals(LedgerEntry.FIRST_TERM, entry().term(), "nothing had to be taken over");
-    renamed.sessions().sync(SessionRig.DEVBOX, false, Talk.silent());
+    renamed.sync(SessionRig.DEVBOX, false, Talk.silent());
   }
 
   @Test
   void anotherMachineWithTheSameHomeLooksOnAndNamesTheHolderWithoutItsId() throws Exception {
-    SessionService login1 = gateway(named(HERE), "monday");
-    login1.sessions().up(ask(project, 2), Talk.silent());
+    GatewaySessions login1 = gateway(named(HERE), "monday");
+    login1.up(ask(project, 2), Talk.silent());
 
-    SessionService login2 = gateway(Holder.of(THERE, "ffffffffffff", HOME), "monday");
+    GatewaySessions login2 = gateway(Holder.of(THERE, "ffffffffffff", HOME), "monday");
 
     awaitLooksOn(login2, HERE);
     assertEquals(List.of(SessionState.READY), SessionRig.states(login1));
@@ -118,9 +117,9 @@ final class HolderTest {
     ForgottenTest.loseLedger(rig);
 
     // The id is lost with the home; the machine and the folder are the same.
-    SessionService after = gateway(Holder.of(THERE, MACHINE, "aaaaaaaaaaaa"), "tuesday");
+    GatewaySessions after = gateway(Holder.of(THERE, MACHINE, "aaaaaaaaaaaa"), "tuesday");
 
-    SessionView adopted = after.sessions().adopt(Optional.empty(), false, project, Talk.silent());
+    SessionView adopted = after.adopt(Optional.empty(), false, project, Talk.silent());
     assertEquals(made.gang(), adopted.gang());
   }
 
@@ -129,20 +128,20 @@ final class HolderTest {
     made(Holder.of(HERE, "ffffffffffff", HOME), "monday");
     Backend empty = new Elsewhere(rig.backend());
 
-    SessionService gateway = rig.gateway(named(THERE), "monday", List.of(empty));
+    GatewaySessions gateway = rig.gateway(named(THERE), "monday", List.of(empty));
     gateway.recover();
 
-    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), gateway.list());
     assertEquals(SessionState.READY, entry().state());
     assertTrue(
-        gateway.sessions().doctor().stream()
+        gateway.doctor().stream()
             .anyMatch(
                 finding ->
                     finding.status().equals("ok")
                         && finding
                             .detail()
                             .equals("held by another machine that uses this home: " + HERE)),
-        () -> gateway.sessions().doctor().toString());
+        () -> gateway.doctor().toString());
   }
 
   @Test

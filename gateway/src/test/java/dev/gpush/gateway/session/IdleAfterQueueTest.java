@@ -36,19 +36,19 @@ class IdleAfterQueueTest {
     }
   }
 
-  private SessionService gateway() {
+  private GatewaySessions gateway() {
     return rig.gateway(List.of(places.queueing("hpc")), SessionRig.DEADLINE);
   }
 
-  private SessionView readyAfter(SessionService gateway, UpRequest request, Duration waited)
+  private SessionView readyAfter(GatewaySessions gateway, UpRequest request, Duration waited)
       throws Exception {
-    gateway.sessions().upDetached(request, talk);
+    gateway.upDetached(request, talk);
     assertEquals(SessionState.QUEUED, rig.ledger().load().getLast().state());
     rig.letPass(waited);
     places.free("hpc");
     SessionRig.until(
         "it is ready", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
-    return gateway.sessions().list().getFirst();
+    return gateway.list().getFirst();
   }
 
   private void assertIdle(Duration expected, SessionView ready) {
@@ -60,29 +60,29 @@ class IdleAfterQueueTest {
 
   @Test
   void isHalfTheTimeThatItWaited() throws Exception {
-    SessionService gateway = gateway();
+    GatewaySessions gateway = gateway();
 
     assertIdle(WAITED.dividedBy(2), readyAfter(gateway, places.ask(), WAITED));
 
-    gateway.sessions().down(SessionRig.DEVBOX, true, talk);
+    gateway.down(SessionRig.DEVBOX, true, talk);
   }
 
   @Test
   void isTheUsersWhereTheUserHasChosenOne() throws Exception {
-    SessionService gateway = gateway();
+    GatewaySessions gateway = gateway();
     UpRequest request = SessionRig.idling(places.ask(), Duration.ofMinutes(20));
 
     assertIdle(Duration.ofMinutes(20), readyAfter(gateway, request, WAITED));
 
-    gateway.sessions().down(SessionRig.DEVBOX, true, talk);
+    gateway.down(SessionRig.DEVBOX, true, talk);
   }
 
   @Test
   void isTheUsualOneAfterAShortWait() throws Exception {
-    SessionService gateway = gateway();
+    GatewaySessions gateway = gateway();
 
     assertIdle(Duration.ofHours(1), readyAfter(gateway, places.ask(), Duration.ZERO));
 
-    gateway.sessions().down(SessionRig.DEVBOX, true, talk);
+    gateway.down(SessionRig.DEVBOX, true, talk);
   }
 }

@@ -69,7 +69,7 @@ final class KilledGatewayTest {
           }
         }
         try (var last = new MortalGateway(rig, gateways++, Integer.MAX_VALUE)) {
-          SessionService gateway = last.service();
+          GatewaySessions gateway = last.service();
           gateway.recover();
           if (random.nextBoolean()) {
             upAgain(gateway, project, nodes);
@@ -85,7 +85,7 @@ final class KilledGatewayTest {
 
   private void upAndPerhapsDown(SessionRig rig, Path project, int nodes) throws Exception {
     try (var mortal = new MortalGateway(rig, gateways++, random.nextInt(MOMENTS))) {
-      GatewaySessions sessions = mortal.service().sessions();
+      GatewaySessions sessions = mortal.service();
       Task<SessionView, RuntimeException> life =
           rig.tasks()
               .fork(
@@ -153,18 +153,18 @@ final class KilledGatewayTest {
         });
   }
 
-  private static void upAgain(SessionService gateway, Path project, int nodes)
+  private static void upAgain(GatewaySessions gateway, Path project, int nodes)
       throws InterruptedException {
     try {
-      SessionView view = gateway.sessions().up(ask(project, nodes), Talk.silent());
+      SessionView view = gateway.up(ask(project, nodes), Talk.silent());
       assertEquals(nodes, view.nodes().size());
     } catch (GpushException pretended) {
       // What is left of it is checked next.
     }
   }
 
-  private static void check(SessionRig rig, SessionService gateway, String where) {
-    List<SessionView> sessions = gateway.sessions().list();
+  private static void check(SessionRig rig, GatewaySessions gateway, String where) {
+    List<SessionView> sessions = gateway.list();
     Set<GangId> known = new HashSet<>();
     for (SessionView view : sessions) {
       assertTrue(known.add(rig.gang(view)), where);
@@ -180,11 +180,11 @@ final class KilledGatewayTest {
     }
   }
 
-  private static void giveAllBack(SessionService gateway) throws InterruptedException {
-    while (!gateway.sessions().list().isEmpty()) {
-      for (SessionView view : gateway.sessions().list()) {
+  private static void giveAllBack(GatewaySessions gateway) throws InterruptedException {
+    while (!gateway.list().isEmpty()) {
+      for (SessionView view : gateway.list()) {
         try {
-          gateway.sessions().down(view.name(), true, Talk.silent());
+          gateway.down(view.name(), true, Talk.silent());
         } catch (GpushException pretended) {
           // Leaked: asked again.
         }

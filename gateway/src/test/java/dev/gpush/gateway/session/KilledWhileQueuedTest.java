@@ -59,8 +59,7 @@ final class KilledWhileQueuedTest {
         new MortalGateway(
             rig, gateways++, random.nextInt(MOMENTS), isAlive -> both(places, isAlive))) {
       Task<SessionView, RuntimeException> life =
-          rig.tasks()
-              .fork("life", () -> mortal.service().sessions().up(places.ask(), mortal.talk()));
+          rig.tasks().fork("life", () -> mortal.service().up(places.ask(), mortal.talk()));
       until("it waits, or is dead", () -> isWaiting(places) || life.isDone() || !mortal.isAlive());
       happen(places, mortal);
       if (random.nextBoolean()) {
@@ -71,7 +70,7 @@ final class KilledWhileQueuedTest {
     }
     try (var last =
         new MortalGateway(rig, gateways++, Integer.MAX_VALUE, isAlive -> both(places, isAlive))) {
-      GatewaySessions sessions = last.service().sessions();
+      GatewaySessions sessions = last.service();
       last.service().recover();
       places.free("hpc");
       places.free("uni");

@@ -45,7 +45,7 @@ final class LiveSyncTest {
   private static final int MORE_THAN_CREDIT = 16 << 20;
 
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
 
   @BeforeEach
@@ -61,8 +61,8 @@ final class LiveSyncTest {
   }
 
   private SessionView up(int nodes) throws InterruptedException {
-    SessionView made = gateway.sessions().up(ask(project, nodes), Talk.silent());
-    gateway.sessions().sync(DEVBOX, false, Talk.silent());
+    SessionView made = gateway.up(ask(project, nodes), Talk.silent());
+    gateway.sync(DEVBOX, false, Talk.silent());
     return made;
   }
 
@@ -77,7 +77,7 @@ final class LiveSyncTest {
   }
 
   private SyncView state() {
-    return gateway.sessions().syncState(DEVBOX);
+    return gateway.syncState(DEVBOX);
   }
 
   private boolean has(NodeView node, String file, String text) {
@@ -126,7 +126,7 @@ final class LiveSyncTest {
     assertFalse(Files.exists(node.resolve("pkg/deep/new.py")));
     assertFalse(Files.exists(node.resolve("train.py.tmp")));
     long held = state().generation().orElseThrow();
-    assertEquals(held, gateway.sessions().sync(DEVBOX, false, Talk.silent()));
+    assertEquals(held, gateway.sync(DEVBOX, false, Talk.silent()));
   }
 
   /** I5: as soon as a save is complete, "synced" means that the nodes have it. */
@@ -227,7 +227,7 @@ final class LiveSyncTest {
     assertEquals("print('mine')\n", Files.readString(there));
     assertTrue(has(session.nodes().getFirst(), "train.py", "print('hello')\n"));
 
-    gateway.sessions().sync(DEVBOX, true, Talk.silent());
+    gateway.sync(DEVBOX, true, Talk.silent());
     awaitSynced();
   }
 
@@ -242,10 +242,10 @@ final class LiveSyncTest {
     until("it is here", () -> read("train.py").equals("print('edited there')\n"));
     awaitOnAll(session, "train.py", "print('edited there')\n");
     awaitSynced();
-    gateway.sessions().pauseSync(DEVBOX); // Else the one may come home before the other is written.
+    gateway.pauseSync(DEVBOX); // Else the one may come home before the other is written.
     Files.writeString(there, "print('there')\n");
     write("train.py", "print('here')\n");
-    gateway.sessions().resumeSync(DEVBOX);
+    gateway.resumeSync(DEVBOX);
     awaitHeld("train.py on node 0");
     assertEquals("print('there')\n", Files.readString(there));
     write("train.py", "print('there')\n");
@@ -323,7 +323,6 @@ final class LiveSyncTest {
 
   private BlockingStream terminalOnNode0() {
     return gateway
-        .sessions()
         .find(DEVBOX)
         .link(0)
         .open(Json.object("type", "exec", "stdin", true, "command", "read line; exit 0"));
@@ -340,7 +339,7 @@ final class LiveSyncTest {
   @Test
   void aPauseIsRememberedByTheNextGateway() throws Exception {
     SessionView session = up(2);
-    gateway.sessions().pauseSync(DEVBOX);
+    gateway.pauseSync(DEVBOX);
     write("train.py", "print('edited')\n");
     until("it is pending", () -> state().pending().equals(List.of("train.py")));
     gateway.close();
@@ -352,7 +351,7 @@ final class LiveSyncTest {
     assertEquals(SyncView.Mode.PAUSED, state().mode());
     assertTrue(has(session.nodes().getFirst(), "train.py", "print('hello')\n"));
 
-    gateway.sessions().resumeSync(DEVBOX);
+    gateway.resumeSync(DEVBOX);
     awaitOnAll(session, "train.py", "print('edited')\n");
   }
 
@@ -407,7 +406,7 @@ final class LiveSyncTest {
     assertTrue(shown().detail().startsWith("node 1 restarted "), shown()::detail);
     assertTrue(shown().detail().endsWith(" ago with an empty disk"), shown()::detail);
     FakeTalk talk = FakeTalk.answering(true);
-    gateway.sessions().sync(DEVBOX, false, talk);
+    gateway.sync(DEVBOX, false, talk);
     assertTrue(
         talk.lines().stream().anyMatch(line -> line.startsWith("node 1 restarted")),
         talk::toString);
@@ -415,7 +414,7 @@ final class LiveSyncTest {
   }
 
   private SessionView shown() {
-    return gateway.sessions().list().getFirst();
+    return gateway.list().getFirst();
   }
 
   @Test
@@ -423,9 +422,9 @@ final class LiveSyncTest {
     SessionView session = up(2);
     stopReading(session.nodes().get(1));
 
-    gateway.sessions().down(DEVBOX, true, Talk.silent());
+    gateway.down(DEVBOX, true, Talk.silent());
 
-    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), gateway.list());
   }
 
   @Test
@@ -435,7 +434,7 @@ final class LiveSyncTest {
     stopReading(session.nodes().get(0));
 
     UpRequest three = ask(project, 3).onExisting(UpRequest.Existing.REPLACE_AND_DISCARD);
-    SessionView other = gateway.sessions().up(three, Talk.silent());
+    SessionView other = gateway.up(three, Talk.silent());
 
     assertEquals(3, other.nodes().size());
     awaitOnAll(other, "model.bin", Files.readString(project.resolve("model.bin")));
@@ -445,7 +444,7 @@ final class LiveSyncTest {
   @Tag("local")
   void norDoesALookForEdits() throws Exception {
     SessionView session = up(1);
-    LiveSession live = gateway.sessions().find(DEVBOX);
+    LiveSession live = gateway.find(DEVBOX);
     live.link(0).open(Json.object("type", "exec", "stdin", true, "command", "read line"));
     write("train.py", "print('first')\n");
     awaitSynced();
@@ -458,9 +457,9 @@ final class LiveSyncTest {
           return turn.isEmpty();
         });
 
-    gateway.sessions().down(DEVBOX, true, Talk.silent());
+    gateway.down(DEVBOX, true, Talk.silent());
 
-    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), gateway.list());
   }
 
   /** A save is on its way there, and cannot arrive. */

@@ -37,7 +37,7 @@ final class LostNodeTest {
       new SessionFailure.NodesLost("devbox", "node 1", 2, "dead nodes: [1]");
 
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
 
   @BeforeEach
@@ -53,7 +53,7 @@ final class LostNodeTest {
   }
 
   private SessionView loseNodeOne() throws Exception {
-    SessionView made = gateway.sessions().up(ask(project, 2), Talk.silent());
+    SessionView made = gateway.up(ask(project, 2), Talk.silent());
     lose(made);
     return made;
   }
@@ -67,7 +67,7 @@ final class LostNodeTest {
     until(
         "it names the node",
         () ->
-            gateway.sessions().list().stream()
+            gateway.list().stream()
                 .anyMatch(view -> view.detail().equals("node 1 is lost: dead nodes: [1]")));
     assertEquals(List.of(SessionState.DEGRADED), SessionRig.states(gateway));
   }
@@ -80,20 +80,18 @@ final class LostNodeTest {
     assertInstanceOf(Route.Node.class, gateway.routes().route("devbox"));
     assertEquals(
         LOST, assertInstanceOf(Route.Refused.class, gateway.routes().route("devbox-1")).failure());
-    LiveSession live = gateway.sessions().find(DEVBOX);
+    LiveSession live = gateway.find(DEVBOX);
     assertEquals(0, live.link(0).call("status", Json.object()).number("node").orElseThrow());
-    assertTrue(gateway.sessions().list().getFirst().idleLeft().isPresent());
-    gateway.sessions().extend(DEVBOX, Optional.empty());
+    assertTrue(gateway.list().getFirst().idleLeft().isPresent());
+    gateway.extend(DEVBOX, Optional.empty());
     GpushException refused =
-        assertThrows(
-            GpushException.class, () -> gateway.sessions().sync(DEVBOX, false, Talk.silent()));
+        assertThrows(GpushException.class, () -> gateway.sync(DEVBOX, false, Talk.silent()));
     assertEquals(LOST, refused.failure());
 
     GpushException missing =
-        assertThrows(
-            GpushException.class, () -> gateway.sessions().up(ask(project, 2), Talk.silent()));
+        assertThrows(GpushException.class, () -> gateway.up(ask(project, 2), Talk.silent()));
     assertEquals(LOST, missing.failure());
-    SessionView whole = gateway.sessions().up(SessionRig.replacing(ask(project, 2)), Talk.silent());
+    SessionView whole = gateway.up(SessionRig.replacing(ask(project, 2)), Talk.silent());
     assertNotEquals(made.id(), whole.id());
     assertEquals(SessionState.READY, whole.state());
     rig.assertOneGang();
@@ -101,14 +99,14 @@ final class LostNodeTest {
 
   @Test
   void aRunOnBothNodesIsLostAndStopsOnTheOther() throws Exception {
-    SessionView made = gateway.sessions().up(ask(project, 2), Talk.silent());
+    SessionView made = gateway.up(ask(project, 2), Talk.silent());
     RunView both = gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
     Json.Obj asked = Json.object("run", both.number());
 
     lose(made);
 
     until("it is over", () -> gateway.runs().find(DEVBOX, Optional.of(both.number())).isOver());
-    Json node0 = gateway.sessions().find(DEVBOX).link(0).call("run.status", asked);
+    Json node0 = gateway.find(DEVBOX).link(0).call("run.status", asked);
     assertTrue(node0.object("exit").flag("stopped"), node0::write);
   }
 
@@ -125,7 +123,7 @@ final class LostNodeTest {
     awaitDegraded();
     assertInstanceOf(Route.Node.class, gateway.routes().route("devbox"));
     // The pretended site cleans up after no dead node.
-    assertEquals(1, gateway.sessions().down(DEVBOX, true, Talk.silent()).kept().size());
+    assertEquals(1, gateway.down(DEVBOX, true, Talk.silent()).kept().size());
     rig.assertNothingLeft(gateway);
   }
 }

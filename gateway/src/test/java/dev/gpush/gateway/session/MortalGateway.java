@@ -32,7 +32,7 @@ final class MortalGateway implements AutoCloseable {
   private final Path home;
   private final AtomicInteger left;
   private final Tasks tasks = Tasks.named("mortal", (_, _) -> {});
-  private final SessionService service;
+  private final GatewaySessions service;
   private final Object lock = new Object();
 
   // guarded by lock: pipes, isDead
@@ -61,7 +61,7 @@ final class MortalGateway implements AutoCloseable {
     private static final long serialVersionUID = 1;
   }
 
-  SessionService service() {
+  GatewaySessions service() {
     return service;
   }
 

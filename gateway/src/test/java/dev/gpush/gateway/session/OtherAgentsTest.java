@@ -48,8 +48,8 @@ final class OtherAgentsTest {
     Path number = folder.resolve("number");
     try (var rig = new SessionRig(FakeTrouble.none(1), version(upgraded))) {
       Path project = rig.project("project");
-      SessionService before = rig.gateway();
-      before.sessions().up(ask(project, 1), Talk.silent());
+      GatewaySessions before = rig.gateway();
+      before.up(ask(project, 1), Talk.silent());
       String words =
           "echo $$ >" + number + ".new; mv " + number + ".new " + number + "; exec sleep 600";
       before.runs().launch(DEVBOX, Asked.run(project, words), Talk.silent());
@@ -58,19 +58,18 @@ final class OtherAgentsTest {
       before.close();
       Files.createFile(upgraded);
 
-      SessionService after = rig.gateway();
+      GatewaySessions after = rig.gateway();
       after.recover();
 
       until(
           "it is refused",
-          () -> after.sessions().list().getFirst().nodes().getFirst().link().equals("refused"));
+          () -> after.list().getFirst().nodes().getFirst().link().equals("refused"));
       var refused =
-          assertThrows(
-              GpushException.class, () -> after.sessions().sync(DEVBOX, false, Talk.silent()));
+          assertThrows(GpushException.class, () -> after.sync(DEVBOX, false, Talk.silent()));
       assertEquals(new AgentFailure.OtherBuild(0), refused.failure());
       assertTrue(ProcessHandle.of(run).isPresent(), "its run goes on");
 
-      assertEquals(List.of(), after.sessions().down(DEVBOX, true, Talk.silent()).kept());
+      assertEquals(List.of(), after.down(DEVBOX, true, Talk.silent()).kept());
       rig.assertNothingLeft(after);
     }
   }
@@ -80,14 +79,13 @@ final class OtherAgentsTest {
     Path upgraded = Files.createFile(folder.resolve("upgraded"));
     try (var rig = new SessionRig(FakeTrouble.none(1), version(upgraded))) {
       Path project = rig.project("project");
-      SessionService gateway = rig.gateway();
+      GatewaySessions gateway = rig.gateway();
 
       var refused =
-          assertThrows(
-              GpushException.class, () -> gateway.sessions().up(ask(project, 1), Talk.silent()));
+          assertThrows(GpushException.class, () -> gateway.up(ask(project, 1), Talk.silent()));
 
       assertEquals(new AgentFailure.OtherBuild(0), refused.failure());
-      assertTrue(gateway.sessions().list().isEmpty());
+      assertTrue(gateway.list().isEmpty());
       rig.assertNothingLeft(gateway);
     }
   }

@@ -46,8 +46,8 @@ final class RecoveryTest {
 
   /** A session that an earlier gateway made, as its ledger entry. */
   private LedgerEntry made(String folder, int nodes) throws Exception {
-    SessionService before = rig.gateway();
-    SessionView view = before.sessions().up(ask(rig.project(folder), nodes), Talk.silent());
+    GatewaySessions before = rig.gateway();
+    SessionView view = before.up(ask(rig.project(folder), nodes), Talk.silent());
     before.close();
     return rig.ledger().load().stream()
         .filter(entry -> entry.id().equals(view.id()))
@@ -66,8 +66,8 @@ final class RecoveryTest {
         new LedgerEntry.Status(state, "", has.foreign()));
   }
 
-  private SessionService recovered() {
-    SessionService gateway = rig.gateway();
+  private GatewaySessions recovered() {
+    GatewaySessions gateway = rig.gateway();
     gateway.recover();
     return gateway;
   }
@@ -82,11 +82,11 @@ final class RecoveryTest {
 
   @Test
   void everyStateEndsReadyOrReleased() throws Exception {
-    SessionService before = rig.gateway();
+    GatewaySessions before = rig.gateway();
     Map<SessionState, GangId> gangs = new EnumMap<>(SessionState.class);
     Map<SessionState, SessionName> names = new EnumMap<>(SessionState.class);
     for (SessionState state : SessionState.values()) {
-      SessionView view = before.sessions().up(ask(rig.project(state.word()), 1), Talk.silent());
+      SessionView view = before.up(ask(rig.project(state.word()), 1), Talk.silent());
       gangs.put(state, rig.gang(view));
       names.put(state, view.name());
     }
@@ -102,14 +102,14 @@ final class RecoveryTest {
                   : entry.in(state, ""));
     }
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
     until(
         "all are ready",
         () -> SessionRig.states(gateway).stream().allMatch(state -> state == SessionState.READY));
 
     for (SessionState state : SessionState.values()) {
       boolean isThere =
-          gateway.sessions().list().stream()
+          gateway.list().stream()
               .anyMatch(
                   view ->
                       view.name().equals(names.get(state))
@@ -124,7 +124,7 @@ final class RecoveryTest {
         case RELEASED -> assertTrue(!isThere && isHeld, state.word());
       }
     }
-    Sessions.Finding worst = gateway.sessions().doctor().getFirst();
+    Sessions.Finding worst = gateway.doctor().getFirst();
     assertEquals("bad", worst.status());
     assertTrue(worst.detail().startsWith("still held"), worst.detail());
   }
@@ -133,9 +133,9 @@ final class RecoveryTest {
   void anIntentWithoutAGangIsForgotten() throws Exception {
     rig.ledger().put(ungranted(new LedgerEntries(5).any(SessionState.ASKED), SessionState.ASKED));
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
 
-    until("it is forgotten", () -> gateway.sessions().list().isEmpty());
+    until("it is forgotten", () -> gateway.list().isEmpty());
     assertEquals(0, rig.ledger().load().size());
   }
 
@@ -144,9 +144,9 @@ final class RecoveryTest {
     rig.ledger().put(ungranted(new LedgerEntries(6).any(SessionState.ASKED), SessionState.ASKED));
     rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
 
-    until("it is forgotten", () -> gateway.sessions().list().isEmpty());
+    until("it is forgotten", () -> gateway.list().isEmpty());
     assertEquals(0, rig.ledger().load().size());
   }
 
@@ -156,9 +156,9 @@ final class RecoveryTest {
     rig.ledger().put(ungranted(entry, SessionState.ASKED));
     rig.site().kill(entry.gang(), 1);
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
 
-    until("it is gone", () -> gateway.sessions().list().isEmpty());
+    until("it is gone", () -> gateway.list().isEmpty());
     rig.assertNothingLeft(gateway);
   }
 
@@ -167,9 +167,9 @@ final class RecoveryTest {
     LedgerEntry entry = made("project", 1);
     rig.site().kill(entry.gang(), 0);
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
 
-    until("it is gone", () -> gateway.sessions().list().isEmpty());
+    until("it is gone", () -> gateway.list().isEmpty());
     rig.assertNothingLeft(gateway);
     assertEquals("dead nodes: [0]", rig.ledger().load().getFirst().detail());
   }
@@ -180,7 +180,7 @@ final class RecoveryTest {
     rig.trouble().fail(Operation.SPAWN, Moment.BEFORE);
     rig.trouble().fail(Operation.SPAWN, Moment.BEFORE);
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
 
     until(
         "it is linked",
@@ -194,12 +194,12 @@ final class RecoveryTest {
     rig.ledger().put(entry.in(SessionState.RELEASING, ""));
     rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
 
     until(
         "it is leaked",
         () -> SessionRig.states(gateway).equals(java.util.List.of(SessionState.LEAKED)));
-    gateway.sessions().down(DEVBOX, false, Talk.silent());
+    gateway.down(DEVBOX, false, Talk.silent());
     rig.assertNothingLeft(gateway);
   }
 
@@ -208,11 +208,11 @@ final class RecoveryTest {
     LedgerEntry entry = made("project", 1);
     rig.ledger().put(ungranted(entry, SessionState.ASKED));
     Gate gate = rig.trouble().hold(Operation.DISCOVER, Moment.BEFORE);
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
     gate.awaitReached();
     var talk = FakeTalk.answering(true);
     Task<SessionView, IOException> up =
-        rig.tasks().fork("up", () -> gateway.sessions().up(ask(rig.project("project"), 1), talk));
+        rig.tasks().fork("up", () -> gateway.up(ask(rig.project("project"), 1), talk));
     until("it waits", () -> talk.lines().contains("waiting for recovery of devbox"));
     gate.open();
 
@@ -229,7 +229,7 @@ final class RecoveryTest {
     LedgerEntry entry = made("project", 1);
     rig.ledger().put(ungranted(entry, SessionState.ASKED));
     Gate gate = rig.trouble().hold(Operation.DISCOVER, Moment.BEFORE);
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
     gate.awaitReached();
 
     // The gate stays closed: it does not wait for recovery.
@@ -243,12 +243,12 @@ final class RecoveryTest {
   void closingWhileRecoveryLooksLeavesTheSessionToTheNext() throws Exception {
     LedgerEntry entry = made("project", 1);
     Gate gate = rig.trouble().hold(Operation.OBSERVE, Moment.BEFORE);
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
     gate.awaitReached();
     gateway.close();
 
     assertEquals(SessionState.READY, recorded(entry));
-    SessionService next = recovered();
+    GatewaySessions next = recovered();
     until(
         "it is taken over",
         () -> SessionRig.states(next).equals(java.util.List.of(SessionState.READY)));
@@ -260,9 +260,9 @@ final class RecoveryTest {
     rig.ledger()
         .put(LedgerEntry.from(any.json().with("backend", "hpc").with("grant", Optional.empty())));
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
 
-    Sessions.Finding finding = gateway.sessions().doctor().getFirst();
+    Sessions.Finding finding = gateway.doctor().getFirst();
     assertEquals("bad", finding.status());
     assertTrue(finding.detail().contains("hpc"), finding.detail());
     assertEquals(SessionState.LEAKED, recorded(any));
@@ -274,17 +274,17 @@ final class RecoveryTest {
     LedgerEntry two = made("other", 1);
     assertEquals(one.name(), two.name());
 
-    SessionService gateway = recovered();
+    GatewaySessions gateway = recovered();
     awaitSettled(gateway);
 
     assertEquals(
         java.util.Set.of("devbox", "devbox2"),
-        gateway.sessions().list().stream()
+        gateway.list().stream()
             .map(view -> view.name().text())
             .collect(java.util.stream.Collectors.toSet()));
     assertEquals(2, rig.held().size());
-    gateway.sessions().down(new SessionName("devbox2"), true, Talk.silent());
-    gateway.sessions().down(DEVBOX, true, Talk.silent());
+    gateway.down(new SessionName("devbox2"), true, Talk.silent());
+    gateway.down(DEVBOX, true, Talk.silent());
     rig.assertNothingLeft(gateway);
   }
 }

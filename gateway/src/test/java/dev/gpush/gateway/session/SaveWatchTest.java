@@ -46,7 +46,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 final class SaveWatchTest {
   private final List<Failure> failures = new ArrayList<>();
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
   private int pushes;
 
@@ -56,8 +56,8 @@ final class SaveWatchTest {
     gateway = rig.gateway();
     project = rig.project("project");
     Files.writeString(project.resolve(".gpushignore"), "*.log\n");
-    gateway.sessions().up(ask(project, 2), Talk.silent());
-    gateway.sessions().sync(DEVBOX, false, Talk.silent());
+    gateway.up(ask(project, 2), Talk.silent());
+    gateway.sync(DEVBOX, false, Talk.silent());
   }
 
   @AfterEach
@@ -87,7 +87,7 @@ final class SaveWatchTest {
       if (!refusals.isEmpty()) {
         throw new GpushException(refusals.removeFirst());
       }
-      gateway.sessions().sync(DEVBOX, false, Talk.silent());
+      gateway.sync(DEVBOX, false, Talk.silent());
     }
 
     @Override
@@ -99,7 +99,7 @@ final class SaveWatchTest {
   }
 
   private SavedFiles await(Moments moments, long generation) throws InterruptedException {
-    return new SaveWatch(gateway.sessions().find(DEVBOX), moments, Clock.system())
+    return new SaveWatch(gateway.find(DEVBOX), moments, Clock.system())
         .await(generation, failures::add);
   }
 
@@ -155,7 +155,7 @@ final class SaveWatchTest {
   @Tag("local")
   void filesOfAnotherCommandCountAndAreNotNamed() throws Exception {
     write("train.py", "print('new')\n");
-    gateway.sessions().sync(DEVBOX, false, Talk.silent());
+    gateway.sync(DEVBOX, false, Talk.silent());
 
     assertEquals(new SavedFiles(2, List.of()), await(new Moments(), 1));
     assertEquals(0, pushes);
@@ -244,7 +244,7 @@ final class SaveWatchTest {
                 "save",
                 () -> gateway.runs().awaitSave(DEVBOX, 1, Asked.run(project, "true"), 1, listener));
 
-    gateway.sessions().down(DEVBOX, false, Talk.silent());
+    gateway.down(DEVBOX, false, Talk.silent());
 
     var ended = assertThrows(GpushException.class, save::get);
     assertInstanceOf(SessionFailure.Gone.class, ended.failure());

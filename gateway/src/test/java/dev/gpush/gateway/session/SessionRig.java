@@ -76,7 +76,7 @@ public final class SessionRig implements AutoCloseable {
   private final FakeTrouble trouble;
   private final FakeBackend backend;
   private final Configs configs;
-  private final List<SessionService> started = new ArrayList<>();
+  private final List<GatewaySessions> started = new ArrayList<>();
 
   SessionRig(FakeTrouble trouble) throws IOException {
     this(trouble, Map.of());
@@ -144,8 +144,8 @@ public final class SessionRig implements AutoCloseable {
   }
 
   /** A gateway that is closed at the end at the latest. */
-  public SessionService gateway() {
-    SessionService service = gateway(home(), List.of(backend), tasks);
+  public GatewaySessions gateway() {
+    GatewaySessions service = gateway(home(), List.of(backend), tasks);
     started.add(service);
     return service;
   }
@@ -155,8 +155,8 @@ public final class SessionRig implements AutoCloseable {
    *
    * @param grace that others get once one of them could grant now
    */
-  public SessionService gateway(List<Backend> all, Duration grace) {
-    SessionService service = gateway(home(), "me@here", all, tasks, grace);
+  public GatewaySessions gateway(List<Backend> all, Duration grace) {
+    GatewaySessions service = gateway(home(), "me@here", all, tasks, grace);
     started.add(service);
     return service;
   }
@@ -166,29 +166,29 @@ public final class SessionRig implements AutoCloseable {
   }
 
   /** The same for another home, as of another laptop. */
-  public SessionService gateway(Path home, String holder) throws IOException {
+  public GatewaySessions gateway(Path home, String holder) throws IOException {
     Files.createDirectories(home);
-    SessionService service = gateway(home, holder, List.of(backend), tasks);
+    GatewaySessions service = gateway(home, holder, List.of(backend), tasks);
     started.add(service);
     return service;
   }
 
-  SessionService gateway(Path home, List<Backend> all, Tasks its) {
+  GatewaySessions gateway(Path home, List<Backend> all, Tasks its) {
     return gateway(home, "me@here", all, its);
   }
 
-  private SessionService gateway(Path home, String holder, List<Backend> all, Tasks its) {
+  private GatewaySessions gateway(Path home, String holder, List<Backend> all, Tasks its) {
     return gateway(home, holder, all, its, DEADLINE);
   }
 
-  private SessionService gateway(
+  private GatewaySessions gateway(
       Path home, String holder, List<Backend> all, Tasks its, Duration grace) {
     return gateway(identity(home, new Holder(holder), "b"), all, its, grace);
   }
 
   /** A gateway of this home that says who it is in another way than the one before. */
-  SessionService gateway(Holder holder, String boot, List<Backend> all) {
-    SessionService service = gateway(identity(home(), holder, boot), all, tasks, DEADLINE);
+  GatewaySessions gateway(Holder holder, String boot, List<Backend> all) {
+    GatewaySessions service = gateway(identity(home(), holder, boot), all, tasks, DEADLINE);
     started.add(service);
     return service;
   }
@@ -200,9 +200,9 @@ public final class SessionRig implements AutoCloseable {
         "me", holder, HexFormat.of().formatHex(incarnation), "here", boot, home);
   }
 
-  private SessionService gateway(
+  private GatewaySessions gateway(
       GatewayIdentity identity, List<Backend> all, Tasks its, Duration grace) {
-    return new SessionService(
+    return new GatewaySessions(
         identity,
         new Given(all),
         configs,
@@ -308,9 +308,9 @@ public final class SessionRig implements AutoCloseable {
   }
 
   /** No gang, no session, no entry that is not over, no files of one. */
-  public void assertNothingLeft(SessionService gateway) {
+  public void assertNothingLeft(GatewaySessions gateway) {
     assertEquals(List.of(), held().stream().map(Discovered::gang).toList());
-    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), gateway.list());
     assertEquals(List.of(), ledger().load().stream().filter(e -> !e.state().isOver()).toList());
     String[] files = home().resolve("sessions").toFile().list();
     assertEquals(List.of(), files == null ? List.of() : List.of(files));
@@ -347,12 +347,12 @@ public final class SessionRig implements AutoCloseable {
     }
   }
 
-  public static List<SessionState> states(SessionService gateway) {
-    return gateway.sessions().list().stream().map(SessionView::state).toList();
+  public static List<SessionState> states(GatewaySessions gateway) {
+    return gateway.list().stream().map(SessionView::state).toList();
   }
 
   /** Every session is ready, leaked or gone. */
-  public static void awaitSettled(SessionService gateway) {
+  public static void awaitSettled(GatewaySessions gateway) {
     until(
         "all sessions are ready or leaked",
         () ->
@@ -362,7 +362,7 @@ public final class SessionRig implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    for (SessionService service : started) {
+    for (GatewaySessions service : started) {
       service.close();
     }
     try {

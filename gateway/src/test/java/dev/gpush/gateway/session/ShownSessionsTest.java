@@ -35,17 +35,17 @@ final class ShownSessionsTest {
   void theGenerationIsKnownAfterATakeover() throws Exception {
     try (var rig = SessionRig.calm()) {
       Path project = rig.project("project");
-      SessionService first = rig.gateway();
-      first.sessions().up(ask(project, 2), Talk.silent());
+      GatewaySessions first = rig.gateway();
+      first.up(ask(project, 2), Talk.silent());
       Files.writeString(project.resolve("more.py"), "2");
-      long synced = first.sessions().sync(DEVBOX, false, Talk.silent());
+      long synced = first.sync(DEVBOX, false, Talk.silent());
       first.close();
 
-      SessionService next = rig.gateway();
+      GatewaySessions next = rig.gateway();
       next.recover();
       awaitSettled(next);
 
-      SessionView view = next.sessions().list().getFirst();
+      SessionView view = next.list().getFirst();
       assertEquals(Optional.of(synced), view.generation());
       assertEquals(
           List.of(Optional.of(synced), Optional.of(synced)),
@@ -58,19 +58,19 @@ final class ShownSessionsTest {
     try (var rig = SessionRig.calm()) {
       var places = new Places(rig);
       places.fill("hpc");
-      SessionService gateway = rig.gateway(List.of(places.queueing("hpc")), SessionRig.DEADLINE);
+      GatewaySessions gateway = rig.gateway(List.of(places.queueing("hpc")), SessionRig.DEADLINE);
       Task<SessionView, RuntimeException> up =
-          rig.tasks().fork("up", () -> gateway.sessions().up(fourNodes(places), Talk.silent()));
+          rig.tasks().fork("up", () -> gateway.up(fourNodes(places), Talk.silent()));
       until("it waits", () -> !places.site("hpc").waiting().isEmpty());
 
-      SessionView view = gateway.sessions().list().getFirst();
+      SessionView view = gateway.list().getFirst();
 
       assertEquals("4×2 GPU", view.shape());
       assertEquals(4, view.size());
       assertEquals(List.of(), view.nodes());
       places.free("hpc");
       assertEquals("4×2 FAKE", up.get().shape());
-      gateway.sessions().down(DEVBOX, true, Talk.silent());
+      gateway.down(DEVBOX, true, Talk.silent());
       places.assertNothingHeld();
     }
   }
@@ -82,19 +82,19 @@ final class ShownSessionsTest {
       places.fill("hpc");
       var login = new Login();
       Backend behindLogin = behindLogin(places.queueing("hpc"), login);
-      SessionService gateway = rig.gateway(List.of(behindLogin), SessionRig.DEADLINE);
+      GatewaySessions gateway = rig.gateway(List.of(behindLogin), SessionRig.DEADLINE);
       Task<SessionView, RuntimeException> up =
-          rig.tasks().fork("up", () -> gateway.sessions().up(places.ask(), Talk.silent()));
+          rig.tasks().fork("up", () -> gateway.up(places.ask(), Talk.silent()));
       until("it waits", () -> !places.site("hpc").waiting().isEmpty());
-      assertEquals(Optional.empty(), gateway.sessions().list().getFirst().needsLogin());
+      assertEquals(Optional.empty(), gateway.list().getFirst().needsLogin());
       login.isClosed.set(true);
 
-      assertEquals(Optional.of("hpc"), gateway.sessions().list().getFirst().needsLogin());
+      assertEquals(Optional.of("hpc"), gateway.list().getFirst().needsLogin());
 
       places.free("hpc");
       // Once its links are up the login is not needed, closed as it is.
       assertEquals(Optional.empty(), up.get().needsLogin());
-      gateway.sessions().down(DEVBOX, true, Talk.silent());
+      gateway.down(DEVBOX, true, Talk.silent());
       places.assertNothingHeld();
     }
   }
@@ -145,11 +145,11 @@ final class ShownSessionsTest {
   @Test
   void doctorSaysHowOldAnEndedSessionIs() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService gateway = rig.gateway();
-      gateway.sessions().up(ask(rig.project("project"), 1), Talk.silent());
-      gateway.sessions().down(DEVBOX, true, Talk.silent());
+      GatewaySessions gateway = rig.gateway();
+      gateway.up(ask(rig.project("project"), 1), Talk.silent());
+      gateway.down(DEVBOX, true, Talk.silent());
 
-      Finding finding = gateway.sessions().doctor().getFirst();
+      Finding finding = gateway.doctor().getFirst();
 
       assertTrue(
           finding.what().matches("ended session devbox \\(made [0-9]+(s|m) ago\\)"), finding::what);
@@ -160,12 +160,12 @@ final class ShownSessionsTest {
   void downSaysWhichRunsItHasStopped() throws Exception {
     try (var rig = SessionRig.calm()) {
       Path project = rig.project("project");
-      SessionService gateway = rig.gateway();
-      gateway.sessions().up(ask(project, 1), Talk.silent());
+      GatewaySessions gateway = rig.gateway();
+      gateway.up(ask(project, 1), Talk.silent());
       gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
       var talk = FakeTalk.answering(true);
 
-      var end = gateway.sessions().down(DEVBOX, true, talk);
+      var end = gateway.down(DEVBOX, true, talk);
 
       assertEquals(List.of(1), end.stopped());
       assertTrue(
@@ -179,12 +179,12 @@ final class ShownSessionsTest {
   void anotherPythonIsTakenByTheSessionThatIsThere() throws Exception {
     try (var rig = SessionRig.calm()) {
       Path project = rig.project("project");
-      SessionService gateway = rig.gateway();
-      String id = gateway.sessions().up(withPython(project, "python3"), Talk.silent()).id();
+      GatewaySessions gateway = rig.gateway();
+      String id = gateway.up(withPython(project, "python3"), Talk.silent()).id();
       gateway.runs().launch(DEVBOX, Asked.run(project, "true"), Talk.silent());
       var talk = FakeTalk.answering(true);
 
-      SessionView same = gateway.sessions().up(withPython(project, "/opt/py/bin/python"), talk);
+      SessionView same = gateway.up(withPython(project, "/opt/py/bin/python"), talk);
 
       assertEquals(id, same.id());
       assertEquals("/opt/py/bin/python", same.python());
@@ -196,8 +196,8 @@ final class ShownSessionsTest {
                       + " is running keeps its own"),
           talk.lines()::toString);
       var again = FakeTalk.answering(true);
-      gateway.sessions().up(withPython(project, "/opt/py/bin/python"), again);
-      gateway.sessions().up(ask(project), again);
+      gateway.up(withPython(project, "/opt/py/bin/python"), again);
+      gateway.up(ask(project), again);
       assertTrue(
           again.lines().stream().noneMatch(line -> line.contains("/opt/py")),
           again.lines()::toString);
@@ -208,12 +208,12 @@ final class ShownSessionsTest {
   void aPythonOfTheProjectThatTheSessionDoesNotUseIsNamed() throws Exception {
     try (var rig = SessionRig.calm()) {
       Path project = rig.project("project");
-      SessionService gateway = rig.gateway();
-      gateway.sessions().up(withPython(project, "python3"), Talk.silent());
+      GatewaySessions gateway = rig.gateway();
+      gateway.up(withPython(project, "python3"), Talk.silent());
       Files.writeString(project.resolve("gpush.yaml"), "python: /opt/py/bin/python\n");
       var talk = FakeTalk.answering(true);
 
-      gateway.sessions().up(ask(project), talk);
+      gateway.up(ask(project), talk);
 
       assertTrue(
           talk.lines()

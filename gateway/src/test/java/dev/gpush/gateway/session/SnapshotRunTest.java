@@ -31,7 +31,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @EnabledOnOs(OS.LINUX)
 final class SnapshotRunTest {
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
   private Path go;
 
@@ -49,8 +49,8 @@ final class SnapshotRunTest {
   }
 
   private List<Path> up() throws InterruptedException {
-    SessionView made = gateway.sessions().up(ask(project, 2), Talk.silent());
-    gateway.sessions().sync(DEVBOX, false, Talk.silent());
+    SessionView made = gateway.up(ask(project, 2), Talk.silent());
+    gateway.sync(DEVBOX, false, Talk.silent());
     return made.nodes().stream().map(node -> Path.of(node.info().workspace())).toList();
   }
 
@@ -91,7 +91,7 @@ final class SnapshotRunTest {
     for (Path node : nodes) {
       awaitIn(node.resolve("train.py"), "print('edited')\n");
     }
-    until("it is synced", () -> gateway.sessions().syncState(DEVBOX).isSynced());
+    until("it is synced", () -> gateway.syncState(DEVBOX).isSynced());
     Files.createFile(go);
 
     assertTrue(run.header().contains(" · from a snapshot"), run::header);

@@ -24,18 +24,18 @@ public final class TwoGatewaysTest {
   void whoComesLaterLooksOnUntilSomebodyWantsItThere() throws Exception {
     try (var rig = SessionRig.calm()) {
       Path project = rig.project("project");
-      SessionService laptop = rig.gateway();
-      laptop.sessions().up(ask(project, 2), Talk.silent());
+      GatewaySessions laptop = rig.gateway();
+      laptop.up(ask(project, 2), Talk.silent());
       Path desk = copyOfHome(rig, "desk");
 
-      SessionService other = rig.gateway(desk, "me@desk");
+      GatewaySessions other = rig.gateway(desk, "me@desk");
       other.recover();
       until("it is refused", () -> isDegraded(other));
 
       looksOn(other, "me@here");
-      assertEquals(SessionState.READY, laptop.sessions().list().getFirst().state());
+      assertEquals(SessionState.READY, laptop.list().getFirst().state());
 
-      SessionView taken = other.sessions().up(ask(project, 2), Talk.silent());
+      SessionView taken = other.up(ask(project, 2), Talk.silent());
 
       assertEquals(SessionState.READY, taken.state());
       until("the first one is told", () -> isDegraded(laptop));
@@ -43,35 +43,35 @@ public final class TwoGatewaysTest {
 
       // Also a new gateway of the first home does not take it back by itself.
       laptop.close();
-      SessionService again = rig.gateway();
+      GatewaySessions again = rig.gateway();
       again.recover();
       until("the new one is refused", () -> isDegraded(again));
       looksOn(again, "me@desk");
-      assertEquals(SessionState.READY, other.sessions().list().getFirst().state());
+      assertEquals(SessionState.READY, other.list().getFirst().state());
 
-      again.sessions().up(ask(project, 2), Talk.silent());
+      again.up(ask(project, 2), Talk.silent());
       until("the second one is told", () -> isDegraded(other));
-      assertEquals(List.of(), again.sessions().down(DEVBOX, true, Talk.silent()).kept());
-      until("who looks on sees that it is gone", () -> other.sessions().list().isEmpty());
+      assertEquals(List.of(), again.down(DEVBOX, true, Talk.silent()).kept());
+      until("who looks on sees that it is gone", () -> other.list().isEmpty());
     }
   }
 
-  private static boolean isDegraded(SessionService gateway) {
-    SessionView view = gateway.sessions().list().getFirst();
+  private static boolean isDegraded(GatewaySessions gateway) {
+    SessionView view = gateway.list().getFirst();
     return view.state() == SessionState.DEGRADED && view.detail().startsWith("held by");
   }
 
-  private static void looksOn(SessionService gateway, String holder) {
-    SessionView view = gateway.sessions().list().getFirst();
+  private static void looksOn(GatewaySessions gateway, String holder) {
+    SessionView view = gateway.list().getFirst();
     assertEquals(SessionState.DEGRADED, view.state());
     assertEquals("held by " + holder + "; gpush up takes it over", view.detail());
     assertTrue(
-        gateway.sessions().doctor().stream().anyMatch(each -> each.detail().contains(holder)),
-        () -> gateway.sessions().doctor().toString());
+        gateway.doctor().stream().anyMatch(each -> each.detail().contains(holder)),
+        () -> gateway.doctor().toString());
     for (var command :
         List.<Command>of(
-            () -> gateway.sessions().sync(DEVBOX, false, Talk.silent()),
-            () -> gateway.sessions().down(DEVBOX, true, Talk.silent()))) {
+            () -> gateway.sync(DEVBOX, false, Talk.silent()),
+            () -> gateway.down(DEVBOX, true, Talk.silent()))) {
       var refused = assertThrows(GpushException.class, command::run);
       var failure = assertInstanceOf(AgentFailure.Superseded.class, refused.failure());
       assertEquals(holder, failure.holder());

@@ -53,7 +53,7 @@ final class WaitingRequestTest {
     }
   }
 
-  private SessionService gateway(String... names) {
+  private GatewaySessions gateway(String... names) {
     List<Backend> all = List.of(names).stream().map(places::queueing).toList();
     return rig.gateway(all, DEADLINE);
   }
@@ -74,7 +74,7 @@ final class WaitingRequestTest {
     }
   }
 
-  private Command up(SessionService gateway, UpRequest request, Talk its) {
+  private Command up(GatewaySessions gateway, UpRequest request, Talk its) {
     var thread = new CompletableFuture<Thread>();
     return new Command(
         thread,
@@ -83,11 +83,11 @@ final class WaitingRequestTest {
                 "up",
                 () -> {
                   thread.complete(Thread.currentThread());
-                  return gateway.sessions().up(request, its);
+                  return gateway.up(request, its);
                 }));
   }
 
-  private Command upAndWait(SessionService gateway, FakeTalk its) {
+  private Command upAndWait(GatewaySessions gateway, FakeTalk its) {
     Command command = up(gateway, places.ask(), its);
     until("it waits at hpc", () -> waiting().isPresent());
     until("it is shown as queued", () -> state(gateway).equals(List.of(SessionState.QUEUED)));
@@ -98,28 +98,28 @@ final class WaitingRequestTest {
     return places.site("hpc").waiting().stream().map(GangRequest::gang).findFirst();
   }
 
-  private static List<SessionState> state(SessionService gateway) {
+  private static List<SessionState> state(GatewaySessions gateway) {
     return SessionRig.states(gateway);
   }
 
-  private static void awaitReady(SessionService gateway) {
+  private static void awaitReady(GatewaySessions gateway) {
     until("it is ready", () -> state(gateway).equals(List.of(SessionState.READY)));
   }
 
-  private void down(SessionService gateway) throws Exception {
-    gateway.sessions().down(DEVBOX, true, Talk.silent());
+  private void down(GatewaySessions gateway) throws Exception {
+    gateway.down(DEVBOX, true, Talk.silent());
   }
 
   @Test
   void aHangupLeavesThePlaceAndTheNextUpHasIt() throws Exception {
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
     Command first = upAndWait(gateway, talk);
     GangId asked = waiting().orElseThrow();
 
     first.hangUp();
 
     assertEquals(Optional.of(asked), waiting());
-    SessionView queued = gateway.sessions().list().getFirst();
+    SessionView queued = gateway.list().getFirst();
     assertEquals(SessionState.QUEUED, queued.state());
     assertEquals("1 of 1", queued.detail());
     var second = FakeTalk.answering(true);
@@ -139,33 +139,33 @@ final class WaitingRequestTest {
 
   @Test
   void whatIsGrantedWhileNobodyWaitsIsReadyAndHasTheFiles() throws Exception {
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
     upAndWait(gateway, talk).hangUp();
 
     places.free("hpc");
 
     awaitReady(gateway);
-    assertEquals(Optional.of(1L), gateway.sessions().list().getFirst().generation());
+    assertEquals(Optional.of(1L), gateway.list().getFirst().generation());
     down(gateway);
   }
 
   @Test
   void ctrlCGivesThePlaceUp() throws Exception {
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
     Command command = upAndWait(gateway, talk);
 
     talk.cancel();
     command.hangUp();
 
     assertEquals(Optional.empty(), waiting());
-    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), gateway.list());
     assertEquals(List.of(), rig.ledger().load());
     assertTrue(talk.lines().contains("devbox: the request was cancelled"));
   }
 
   @Test
   void ctrlCOfOneOfTwoLeavesThePlaceToTheOther() throws Exception {
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
     Command first = upAndWait(gateway, talk);
     var second = FakeTalk.answering(true);
     Command other = up(gateway, places.ask(), second);
@@ -178,13 +178,13 @@ final class WaitingRequestTest {
     second.cancel();
     other.hangUp();
     assertEquals(Optional.empty(), waiting());
-    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), gateway.list());
   }
 
   @Test
   void ctrlCOfARunThatOnlyJoinedLeavesThePlace() throws Exception {
-    SessionService gateway = gateway("hpc");
-    gateway.sessions().upDetached(places.ask(), Talk.silent());
+    GatewaySessions gateway = gateway("hpc");
+    gateway.upDetached(places.ask(), Talk.silent());
     var runs = FakeTalk.answering(true);
     Command run = up(gateway, SessionRig.attaching(places.ask()), runs);
     until("it has joined", () -> !runs.lines().isEmpty());
@@ -198,7 +198,7 @@ final class WaitingRequestTest {
 
   @Test
   void downGivesThePlaceUpAndTheWaitingCommandIsTold() throws Exception {
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
     Command command = upAndWait(gateway, talk);
 
     down(gateway);
@@ -210,41 +210,41 @@ final class WaitingRequestTest {
 
   @Test
   void givingUpIsForRequestsAlone() throws Exception {
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
     upAndWait(gateway, talk).hangUp();
 
-    assertTrue(gateway.sessions().giveUp(DEVBOX, Talk.silent()));
+    assertTrue(gateway.giveUp(DEVBOX, Talk.silent()));
 
     assertEquals(Optional.empty(), waiting());
     places.free("hpc");
     up(gateway, places.ask(), talk).get();
-    assertFalse(gateway.sessions().giveUp(DEVBOX, Talk.silent()));
+    assertFalse(gateway.giveUp(DEVBOX, Talk.silent()));
     assertEquals(List.of(SessionState.READY), state(gateway));
     down(gateway);
   }
 
   @Test
   void detachedReturnsAsSoonAsItWaits() throws Exception {
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
 
-    SessionView queued = gateway.sessions().upDetached(places.ask(), talk);
+    SessionView queued = gateway.upDetached(places.ask(), talk);
 
     assertEquals(SessionState.QUEUED, queued.state());
     assertTrue(waiting().isPresent());
-    SessionView again = gateway.sessions().upDetached(places.ask(), talk);
+    SessionView again = gateway.upDetached(places.ask(), talk);
     assertEquals(queued.id(), again.id());
     places.free("hpc");
     awaitReady(gateway);
-    assertFalse(gateway.sessions().upDetached(places.ask(), talk).isNew());
+    assertFalse(gateway.upDetached(places.ask(), talk).isNew());
     down(gateway);
   }
 
   @Test
   void detachedWhereItIsFreeIsReadyOnReturn() throws Exception {
     places.free("hpc");
-    SessionService gateway = gateway("hpc");
+    GatewaySessions gateway = gateway("hpc");
 
-    SessionView view = gateway.sessions().upDetached(places.ask(), talk);
+    SessionView view = gateway.upDetached(places.ask(), talk);
 
     // A queue may be passed so quickly that nobody sees it.
     assertTrue(List.of(SessionState.READY, SessionState.QUEUED).contains(view.state()));
@@ -255,29 +255,29 @@ final class WaitingRequestTest {
   @Test
   void theFirstOfTwoQueuesStaysAlsoWhenNobodyWaits() throws Exception {
     places.fill("uni");
-    SessionService gateway = gateway("hpc", "uni");
-    SessionView queued = gateway.sessions().upDetached(places.ask(), talk);
+    GatewaySessions gateway = gateway("hpc", "uni");
+    SessionView queued = gateway.upDetached(places.ask(), talk);
     until("it waits at both", () -> places.site("uni").waiting().size() == 1);
     assertTrue(queued.detail().contains("1 of 1"), queued.detail());
 
     places.free("uni");
 
     awaitReady(gateway);
-    assertEquals("uni", gateway.sessions().list().getFirst().backend());
+    assertEquals("uni", gateway.list().getFirst().backend());
     until("hpc's place is given up", () -> waiting().isEmpty());
     down(gateway);
   }
 
   @Test
   void whatNeedsNodesSaysThatItIsQueued() throws Exception {
-    SessionService gateway = gateway("hpc");
-    gateway.sessions().upDetached(places.ask(), talk);
+    GatewaySessions gateway = gateway("hpc");
+    gateway.upDetached(places.ask(), talk);
 
     for (var command :
         List.<Step>of(
-            () -> gateway.sessions().sync(DEVBOX, false, Talk.silent()),
-            () -> gateway.sessions().extend(DEVBOX, Optional.empty()),
-            () -> gateway.sessions().pull(DEVBOX, 0, "train.py", Talk.silent()))) {
+            () -> gateway.sync(DEVBOX, false, Talk.silent()),
+            () -> gateway.extend(DEVBOX, Optional.empty()),
+            () -> gateway.pull(DEVBOX, 0, "train.py", Talk.silent()))) {
       var refused = assertThrows(GpushException.class, command::run);
       assertEquals(new SessionFailure.Queued("devbox", "1 of 1"), refused.failure());
     }
@@ -290,16 +290,15 @@ final class WaitingRequestTest {
 
   @Test
   void anotherRequestDiffersAndReplacesOnlyWhenToldTo() throws Exception {
-    SessionService gateway = gateway("hpc");
-    gateway.sessions().upDetached(places.ask(), talk);
+    GatewaySessions gateway = gateway("hpc");
+    gateway.upDetached(places.ask(), talk);
     GangId first = waiting().orElseThrow();
 
-    var differs =
-        assertThrows(GpushException.class, () -> gateway.sessions().up(places.ask(4), talk));
+    var differs = assertThrows(GpushException.class, () -> gateway.up(places.ask(4), talk));
 
     assertInstanceOf(SessionFailure.Differs.class, differs.failure());
     assertEquals(Optional.of(first), waiting());
-    gateway.sessions().upDetached(SessionRig.replacing(places.ask(4)), talk);
+    gateway.upDetached(SessionRig.replacing(places.ask(4)), talk);
     until("another one waits", () -> waiting().filter(gang -> !gang.equals(first)).isPresent());
     assertEquals(1, places.site("hpc").waiting().size());
     down(gateway);
@@ -307,27 +306,27 @@ final class WaitingRequestTest {
 
   @Test
   void theNextGatewayWaitsOnByItselfInTheSamePlace() throws Exception {
-    SessionService before = gateway("hpc");
-    before.sessions().upDetached(places.ask(), talk);
+    GatewaySessions before = gateway("hpc");
+    before.upDetached(places.ask(), talk);
     GangId asked = waiting().orElseThrow();
 
     before.close();
 
     assertEquals(Optional.of(asked), waiting());
-    SessionService next = gateway("hpc");
+    GatewaySessions next = gateway("hpc");
     next.recover();
     until(
         "it is shown with its place",
-        () -> next.sessions().list().stream().anyMatch(view -> view.detail().equals("1 of 1")));
+        () -> next.list().stream().anyMatch(view -> view.detail().equals("1 of 1")));
     places.free("hpc");
     awaitReady(next);
-    assertEquals(asked, rig.gang(next.sessions().list().getFirst()));
+    assertEquals(asked, rig.gang(next.list().getFirst()));
     down(next);
   }
 
   @Test
   void aWaitingCommandIsLeftByAGatewayThatEndsAndThePlaceIsKept() throws Exception {
-    SessionService before = gateway("hpc");
+    GatewaySessions before = gateway("hpc");
     Command command = upAndWait(before, talk);
     GangId asked = waiting().orElseThrow();
 
@@ -335,7 +334,7 @@ final class WaitingRequestTest {
 
     assertThrows(InterruptedException.class, command::get);
     assertEquals(Optional.of(asked), waiting());
-    SessionService next = gateway("hpc");
+    GatewaySessions next = gateway("hpc");
     next.recover();
     until("it waits on", () -> state(next).equals(List.of(SessionState.QUEUED)));
     down(next);
@@ -344,8 +343,8 @@ final class WaitingRequestTest {
 
   @Test
   void aPlaceThatCannotBeLookedAtIsKept() throws Exception {
-    SessionService before = gateway("hpc");
-    before.sessions().upDetached(places.ask(), talk);
+    GatewaySessions before = gateway("hpc");
+    before.upDetached(places.ask(), talk);
     GangId asked = waiting().orElseThrow();
     before.close();
     FakeTrouble trouble = places.trouble("hpc");
@@ -353,7 +352,7 @@ final class WaitingRequestTest {
     trouble.fail(Operation.RESUME, Moment.BEFORE);
     FakeTrouble.Gate gate = trouble.hold(Operation.RESUME, Moment.BEFORE);
 
-    SessionService next = gateway("hpc");
+    GatewaySessions next = gateway("hpc");
     next.recover();
 
     gate.awaitReached();
@@ -361,54 +360,54 @@ final class WaitingRequestTest {
     gate.open();
     until(
         "why is shown, then its place",
-        () -> next.sessions().list().stream().anyMatch(view -> view.detail().equals("1 of 1")));
+        () -> next.list().stream().anyMatch(view -> view.detail().equals("1 of 1")));
     places.free("hpc");
     awaitReady(next);
-    assertEquals(asked, rig.gang(next.sessions().list().getFirst()));
+    assertEquals(asked, rig.gang(next.list().getFirst()));
     down(next);
   }
 
   @Test
   void aRequestThatComesToNothingWhileNobodyWaitsIsToldOnce() throws Exception {
-    SessionService gateway = gateway("hpc");
-    gateway.sessions().upDetached(places.ask(), talk);
+    GatewaySessions gateway = gateway("hpc");
+    gateway.upDetached(places.ask(), talk);
     places.cancel("hpc", waiting().orElseThrow());
-    until("it is over", () -> gateway.sessions().list().isEmpty());
-    until("it is remembered", () -> !gateway.sessions().ended().isEmpty());
+    until("it is over", () -> gateway.list().isEmpty());
+    until("it is remembered", () -> !gateway.ended().isEmpty());
 
-    EndedRequest ended = gateway.sessions().ended().getFirst();
+    EndedRequest ended = gateway.ended().getFirst();
     assertEquals(DEVBOX, ended.session());
     assertEquals("hpc could not provide the nodes: it was taken out of the queue", ended.why());
     gateway.close();
-    SessionService next = gateway("hpc");
+    GatewaySessions next = gateway("hpc");
     next.recover();
-    assertEquals(List.of(ended), next.sessions().ended());
+    assertEquals(List.of(ended), next.ended());
 
-    next.sessions().upDetached(places.ask(), talk);
+    next.upDetached(places.ask(), talk);
 
     assertTrue(
         talk.lines().stream().anyMatch(line -> line.endsWith(" ago, failed: " + ended.why())),
         talk.lines()::toString);
-    assertEquals(List.of(), next.sessions().ended());
+    assertEquals(List.of(), next.ended());
     down(next);
   }
 
   @Test
   void aPlaceThatWasLostWhileNoGatewayRanIsTold() throws Exception {
-    SessionService before = gateway("hpc");
-    before.sessions().upDetached(places.ask(), talk);
+    GatewaySessions before = gateway("hpc");
+    before.upDetached(places.ask(), talk);
     GangId asked = waiting().orElseThrow();
     before.close();
     places.cancel("hpc", asked);
 
-    SessionService next = gateway("hpc");
+    GatewaySessions next = gateway("hpc");
     next.recover();
 
-    until("it is over", () -> next.sessions().list().isEmpty());
-    until("it is remembered", () -> next.sessions().ended().size() == 1);
+    until("it is over", () -> next.list().isEmpty());
+    until("it is remembered", () -> next.ended().size() == 1);
     // The gateway finds it gone when it looks, or hears it from the queue if it waits there
     // already.
-    String why = next.sessions().ended().getFirst().why();
+    String why = next.ended().getFirst().why();
     assertTrue(
         why.equals("it left the queue, and no nodes were granted")
             || why.endsWith("it was taken out of the queue"),
@@ -417,8 +416,8 @@ final class WaitingRequestTest {
 
   @Test
   void nodesThatCannotBeReachedWhenTheyAreGrantedAreNotGivenBack() throws Exception {
-    SessionService gateway = gateway("hpc");
-    gateway.sessions().upDetached(places.ask(), talk);
+    GatewaySessions gateway = gateway("hpc");
+    gateway.upDetached(places.ask(), talk);
     GangId asked = waiting().orElseThrow();
     FakeTrouble.Gate spawned = places.trouble("hpc").hold(Operation.SPAWN, Moment.BEFORE);
     places.free("hpc");
@@ -430,7 +429,7 @@ final class WaitingRequestTest {
 
     awaitReady(gateway);
 
-    assertEquals(asked, rig.gang(gateway.sessions().list().getFirst()));
+    assertEquals(asked, rig.gang(gateway.list().getFirst()));
     down(gateway);
   }
 }

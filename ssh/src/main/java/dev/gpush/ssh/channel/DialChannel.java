@@ -8,25 +8,20 @@ import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.route.Connections;
 import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.client.future.OpenFuture;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.util.buffer.Buffer;
-import org.apache.sshd.server.channel.AbstractServerChannel;
 
 /**
  * A channel of type {@code direct-tcpip} or {@code direct-streamlocal@openssh.com}: a connection
  * that the agent makes from inside the node. The channel opens when the connection is made, or is
  * refused with the reason.
  */
-final class DialChannel extends AbstractServerChannel {
+final class DialChannel extends StreamChannel {
   private final Connections connections;
   private final Target target;
-  private final Inlet inlet = new Inlet(this);
-  private final Outlet outlet = new Outlet(this);
   private final AtomicBoolean isOpen = new AtomicBoolean();
 
   /** Reads the destination from the channel's opening message. */
@@ -44,7 +39,6 @@ final class DialChannel extends AbstractServerChannel {
   }
 
   DialChannel(Connections connections, Target target) {
-    super("", List.of(), null);
     this.connections = connections;
     this.target = target;
   }
@@ -61,43 +55,11 @@ final class DialChannel extends AbstractServerChannel {
     return OpenAnswer.pending(this);
   }
 
-  @Override
-  protected void doWriteData(byte[] data, int offset, long length) {
-    inlet.data(data, offset, Math.toIntExact(length));
-  }
-
-  @Override
-  protected void doWriteExtendedData(byte[] data, int offset, long length) throws IOException {
-    getLocalWindow().release(length);
-  }
-
-  @Override
-  public void handleEof() throws IOException {
-    super.handleEof();
-    inlet.end();
-  }
-
-  @Override
-  public void handleWindowAdjust(Buffer buffer) throws IOException {
-    super.handleWindowAdjust(buffer);
-    outlet.write();
-  }
-
-  @Override
-  protected void preClose() {
-    if (outlet.hasUnread()) {
-      inlet.abort();
-    } else {
-      inlet.close();
-    }
-    super.preClose();
-  }
-
   /**
    * Until the connection is made the client cannot close the channel; only its own disconnection
    * does.
    */
-  private final class Dial implements Connections.Asker {
+  private final class Dial implements Connections.Opening {
     private final Json.Obj request;
 
     Dial(Json.Obj request) {
@@ -105,17 +67,13 @@ final class DialChannel extends AbstractServerChannel {
     }
 
     @Override
-    public Json.Obj request(Route.Node node) {
-      return request;
-    }
-
-    @Override
-    public StreamReceiver receiver(LinkStream stream) {
-      return new Connected(stream, what());
-    }
-
-    private String what() {
-      return "connecting to " + place();
+    public void open(Route.Node node, String client) {
+      if (!isClosing()) {
+        node.link()
+            .open(
+                request.with("client", client),
+                stream -> new Connected(stream, "connecting to " + place()));
+      }
     }
 
     String place() {
@@ -123,11 +81,6 @@ final class DialChannel extends AbstractServerChannel {
           .text("path")
           .orElseGet(
               () -> request.text("host").orElse("") + ":" + request.number("port").orElse(0L));
-    }
-
-    @Override
-    public boolean isGone() {
-      return isClosing();
     }
 
     @Override
@@ -157,11 +110,7 @@ final class DialChannel extends AbstractServerChannel {
 
     @Override
     public void data(int channel, ByteBuffer bytes) {
-      outlet.data(channel, bytes, stream::consumed);
-      if (isClosing()) {
-        outlet.drop();
-        inlet.abort();
-      }
+      send(channel, bytes, stream);
     }
 
     @Override

@@ -1,14 +1,14 @@
 package dev.gpush.ssh.channel;
 
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
-import dev.gpush.ssh.route.Connections;
-import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.session.ConnectionService;
 
@@ -17,12 +17,12 @@ import org.apache.sshd.common.session.ConnectionService;
  * program starts, and ends with the program's channel. Only the user of the node can open it. When
  * it cannot be made, the program starts without.
  */
-final class ForwardedAgent implements Connections.Asker {
+final class ForwardedAgent {
   private static final int RANDOM_BYTES = 16;
 
   private final ConnectionService service;
-  private final Runnable start;
   private final String path;
+  private final CountDownLatch answered = new CountDownLatch(1);
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by lock
@@ -30,12 +30,8 @@ final class ForwardedAgent implements Connections.Asker {
   private boolean isThere;
   private boolean closed;
 
-  /**
-   * @param start called once the socket exists, or could not be made
-   */
-  ForwardedAgent(ConnectionService service, Runnable start) {
+  ForwardedAgent(ConnectionService service) {
     this.service = service;
-    this.start = start;
     var name = new byte[RANDOM_BYTES];
     service.getSession().getFactoryManager().getRandomFactory().create().fill(name);
     this.path = "/tmp/gpush-agent-" + HexFormat.of().formatHex(name);
@@ -51,22 +47,21 @@ final class ForwardedAgent implements Connections.Asker {
     }
   }
 
-  @Override
-  public Json.Obj request(Route.Node node) {
-    return Json.object("type", "listen-unix", "path", path);
+  /**
+   * Makes the socket, and returns once it is there or cannot be made. Where the link takes no
+   * stream, the program is refused for the same reason, and reports it.
+   */
+  void listen(Route.Node node, String client) throws InterruptedException {
+    var request = Json.object("type", "listen-unix", "path", path, "client", client);
+    try {
+      node.link().open(request, Listening::new);
+    } catch (GpushException refused) {
+      return;
+    }
+    answered.await();
   }
 
-  @Override
-  public StreamReceiver receiver(LinkStream stream) {
-    return new Listening(stream);
-  }
-
-  /** The program will be refused for the same reason, and reports it. */
-  @Override
-  public void refused(RefusalText text) {
-    start.run();
-  }
-
+  /** The program's channel is closed. */
   void close() {
     Optional<LinkStream> stream;
     lock.lock();
@@ -77,6 +72,7 @@ final class ForwardedAgent implements Connections.Asker {
       lock.unlock();
     }
     stream.ifPresent(open -> open.close(Json.object()));
+    answered.countDown();
   }
 
   private final class Listening implements StreamReceiver {
@@ -100,7 +96,7 @@ final class ForwardedAgent implements Connections.Asker {
       if (isTooLate) {
         stream.close(Json.object());
       }
-      start.run();
+      answered.countDown();
     }
 
     @Override
@@ -116,9 +112,7 @@ final class ForwardedAgent implements Connections.Asker {
 
     @Override
     public void closed(Json.Obj reason) {
-      if (path().isEmpty()) {
-        start.run();
-      }
+      answered.countDown();
     }
   }
 }

@@ -23,7 +23,7 @@ import org.apache.sshd.common.util.buffer.Buffer;
  * @param wanted the address that the client asked for, which a channel's opening repeats
  */
 record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
-    implements Connections.Asker {
+    implements Connections.Opening {
 
   /** Where to listen. */
   sealed interface Place {
@@ -44,17 +44,14 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
    * Ports are bound to the node's loopback whatever the client asks for, as with GatewayPorts no.
    */
   @Override
-  public Json.Obj request(Route.Node node) {
-    return switch (wanted) {
-      case Place.Port(_, var number) ->
-          Json.object("type", "listen-tcp", "host", "127.0.0.1", "port", number);
-      case Place.Socket(var path) -> Json.object("type", "listen-unix", "path", path);
-    };
-  }
-
-  @Override
-  public StreamReceiver receiver(LinkStream stream) {
-    return new Listening(stream);
+  public void open(Route.Node node, String client) {
+    var request =
+        switch (wanted) {
+          case Place.Port(_, var number) ->
+              Json.object("type", "listen-tcp", "host", "127.0.0.1", "port", number);
+          case Place.Socket(var path) -> Json.object("type", "listen-unix", "path", path);
+        };
+    node.link().open(request.with("client", client), Listening::new);
   }
 
   @Override

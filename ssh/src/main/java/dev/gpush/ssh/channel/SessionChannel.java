@@ -15,13 +15,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.client.future.OpenFuture;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.RequestHandler.Result;
 import org.apache.sshd.common.util.buffer.Buffer;
-import org.apache.sshd.server.channel.AbstractServerChannel;
 
 /**
  * A channel of type {@code session}: a shell, a command or sftp, with or without a terminal, as an
@@ -29,18 +29,15 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * standard output and error stay apart, and at the end come exit status or signal, end of file, and
  * close.
  */
-public final class SessionChannel extends AbstractServerChannel {
+public final class SessionChannel extends StreamChannel {
   private static final int OWN_FAILURE = 255;
 
   private final Connections connections;
   private final SessionRequest request = new SessionRequest();
-  private final Inlet inlet = new Inlet(this);
-  private final Outlet outlet = new Outlet(this);
   private final ExitMessages exitMessages = new ExitMessages(this);
   private Optional<ForwardedAgent> agent = Optional.empty();
-  private boolean wantsAgent;
   private boolean started;
-  private Optional<Runnable> afterReply = Optional.empty();
+  private Optional<Program> afterReply = Optional.empty();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -49,7 +46,6 @@ public final class SessionChannel extends AbstractServerChannel {
   private final List<Json.Obj> early = new ArrayList<>();
 
   SessionChannel(Connections connections) {
-    super("", List.of(), null);
     this.connections = connections;
   }
 
@@ -73,9 +69,9 @@ public final class SessionChannel extends AbstractServerChannel {
   @Override
   public void handleRequest(Buffer buffer) throws IOException {
     super.handleRequest(buffer);
-    Optional<Runnable> next = afterReply;
+    Optional<Program> next = afterReply;
     afterReply = Optional.empty();
-    next.ifPresent(Runnable::run);
+    next.ifPresent(program -> connections.open(getSession(), program));
   }
 
   @Override
@@ -92,7 +88,11 @@ public final class SessionChannel extends AbstractServerChannel {
       case "signal" -> tell(Json.object("signal", buffer.getString()));
       // As under sshd: the pseudo-terminals of Linux have no break, and asking is no failure.
       case "break" -> result(request.hasTerminal());
-      case "eow@openssh.com" -> readerIsGone();
+      case "eow@openssh.com" -> {
+        // The reader of the output is gone (ssh host yes | head -1): the program must get SIGPIPE.
+        dropOutput();
+        yield Result.ReplySuccess;
+      }
       default -> super.handleInternalRequest(name, wantReply, buffer);
     };
   }
@@ -123,7 +123,7 @@ public final class SessionChannel extends AbstractServerChannel {
     if (started) {
       return Result.ReplyFailure;
     }
-    wantsAgent = true;
+    agent = agent.or(() -> Optional.of(new ForwardedAgent(service)));
     return Result.ReplySuccess;
   }
 
@@ -154,19 +154,8 @@ public final class SessionChannel extends AbstractServerChannel {
     }
     started = true;
     ConnectionLog.begins(this, request.kind(program));
-    afterReply = Optional.of(() -> open(program));
+    afterReply = Optional.of(new Program(program));
     return Result.ReplySuccess;
-  }
-
-  private void open(SessionRequest.Program program) {
-    Runnable open = () -> connections.open(getSession(), new Program(program));
-    if (wantsAgent) {
-      var socket = new ForwardedAgent(service, open);
-      agent = Optional.of(socket);
-      connections.open(getSession(), socket);
-    } else {
-      open.run();
-    }
   }
 
   /** Messages that come before the program has started are kept, the last few. */
@@ -194,49 +183,10 @@ public final class SessionChannel extends AbstractServerChannel {
     }
   }
 
-  /**
-   * The reader of the output is gone ({@code ssh host yes | head -1}): the program must get SIGPIPE
-   * when it writes.
-   */
-  private Result readerIsGone() {
-    outlet.drop();
-    inlet.abort();
-    return Result.ReplySuccess;
-  }
-
-  @Override
-  protected void doWriteData(byte[] data, int offset, long length) {
-    inlet.data(data, offset, Math.toIntExact(length));
-  }
-
-  /** A client should send no stderr; if it does, it is dropped and its window returned. */
-  @Override
-  protected void doWriteExtendedData(byte[] data, int offset, long length) throws IOException {
-    getLocalWindow().release(length);
-  }
-
-  @Override
-  public void handleEof() throws IOException {
-    super.handleEof();
-    inlet.end();
-  }
-
-  @Override
-  public void handleWindowAdjust(Buffer buffer) throws IOException {
-    super.handleWindowAdjust(buffer);
-    outlet.write();
-  }
-
-  /**
-   * CLOSE from the client, the end of the connection, or our own close after the program's end. A
-   * program with output that nobody reads may never read its input.
-   */
   @Override
   protected void preClose() {
-    if (request.hasTerminal() || outlet.hasUnread()) {
+    if (request.hasTerminal()) {
       inlet.abort();
-    } else {
-      inlet.close();
     }
     agent.ifPresent(ForwardedAgent::close);
     super.preClose();
@@ -256,7 +206,7 @@ public final class SessionChannel extends AbstractServerChannel {
 
   // ---- events from the node; on the link's thread, or on the one that opens the stream
 
-  private final class Program implements Connections.Asker {
+  private final class Program implements Connections.Opening {
     private final SessionRequest.Program program;
 
     Program(SessionRequest.Program program) {
@@ -264,21 +214,17 @@ public final class SessionChannel extends AbstractServerChannel {
     }
 
     @Override
-    public Json.Obj request(Route.Node node) {
-      return request.on(
-          node,
-          program,
-          ConnectionVariables.of(getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
-    }
-
-    @Override
-    public StreamReceiver receiver(LinkStream opened) {
-      return new Output(opened);
-    }
-
-    @Override
-    public boolean isGone() {
-      return isClosing();
+    public void open(Route.Node node, String client) throws InterruptedException {
+      if (agent.isPresent()) {
+        agent.orElseThrow().listen(node, client);
+      }
+      if (!isClosing()) {
+        Map<String, String> variables =
+            ConnectionVariables.of(
+                getSession().getIoSession(), agent.flatMap(ForwardedAgent::path));
+        Json.Obj wanted = request.on(node, program, variables).with("client", client);
+        node.link().open(wanted, Output::new);
+      }
     }
 
     @Override
@@ -312,10 +258,7 @@ public final class SessionChannel extends AbstractServerChannel {
 
     @Override
     public void data(int channel, ByteBuffer bytes) {
-      outlet.data(channel, bytes, from::consumed);
-      if (isClosing()) {
-        readerIsGone();
-      }
+      send(channel, bytes, from);
     }
 
     /**

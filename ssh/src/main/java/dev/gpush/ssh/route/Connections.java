@@ -1,11 +1,7 @@
 package dev.gpush.ssh.route;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.link.LinkStream;
-import dev.gpush.link.StreamReceiver;
-import java.util.function.Function;
 import org.apache.sshd.common.session.Session;
 
 /**
@@ -21,45 +17,38 @@ public final class Connections {
     this.routes = routes;
   }
 
-  /** A channel's request, and its answers. */
-  public interface Asker {
-    /** The OPEN of the stream, now that the node is known. */
-    Json.Obj request(Route.Node node);
-
-    /** Makes the receiver; called on the thread that opens the stream. */
-    StreamReceiver receiver(LinkStream stream);
-
-    /** Whether the client has disconnected meanwhile; then nothing is opened. */
-    default boolean isGone() {
-      return false;
-    }
+  /** What a channel opens on its node. */
+  public interface Opening {
+    /**
+     * Opens streams of the node's link, on a thread of its own; nothing when the client has
+     * disconnected meanwhile.
+     *
+     * @param client the name of its program, for the node
+     */
+    void open(Route.Node node, String client) throws InterruptedException;
 
     /** There is no node, or its link takes no stream. */
     void refused(RefusalText text);
   }
 
-  public void open(Session session, Asker asker) {
+  public void open(Session session, Opening opening) {
     String user = String.valueOf(session.getUsername());
     String client = ClientName.of(String.valueOf(session.getClientVersion()));
-    if (!tasks.start("open", () -> open(user, client, asker))) {
-      asker.refused(stopping());
+    if (!tasks.start("open", () -> open(user, client, opening))) {
+      opening.refused(stopping());
     }
   }
 
-  private void open(String user, String client, Asker asker) {
+  private void open(String user, String client, Opening opening) {
     try {
       switch (routes.route(user)) {
-        case Route.Node _ when asker.isGone() -> {}
-        case Route.Node node -> {
-          Function<LinkStream, StreamReceiver> receiver = asker::receiver;
-          node.link().open(asker.request(node).with("client", client), receiver);
-        }
-        case Route.Refused(var failure) -> asker.refused(RefusalText.of(user, failure));
+        case Route.Node node -> opening.open(node, client);
+        case Route.Refused(var failure) -> opening.refused(RefusalText.of(user, failure));
       }
     } catch (GpushException failed) {
-      asker.refused(RefusalText.of(user, failed.failure()));
+      opening.refused(RefusalText.of(user, failed.failure()));
     } catch (RuntimeException bug) {
-      asker.refused(
+      opening.refused(
           new RefusalText(
               "this is a bug in gpush, not your mistake",
               "the gateway's log has the details",
@@ -67,7 +56,7 @@ public final class Connections {
       throw bug;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
-      asker.refused(stopping());
+      opening.refused(stopping());
     }
   }
 

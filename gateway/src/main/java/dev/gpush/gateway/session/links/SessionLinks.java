@@ -18,6 +18,7 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.RestartedAgents;
 import dev.gpush.gateway.session.live.SessionWork;
+import dev.gpush.gateway.session.live.SessionWorks;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
@@ -40,7 +41,7 @@ public final class SessionLinks {
   private static final LinkMaker.Through NO_TUNNEL = _ -> Optional.empty();
 
   private final LinkMaker maker;
-  private final WorkMaker works;
+  private final SessionWorks works;
   private final Duration observePause;
   private final Tasks tasks;
   private final Ended ended;
@@ -51,17 +52,11 @@ public final class SessionLinks {
     void ended(LiveSession session, String reason) throws InterruptedException;
   }
 
-  /** Makes sync and launch for a session whose links are up. */
-  @FunctionalInterface
-  public interface WorkMaker {
-    SessionWork make(LiveSession session, List<Link> links, Optional<Config> config);
-  }
-
   /**
    * @param observePause between two checks of a gang whose link is cut
    */
   public SessionLinks(
-      LinkMaker maker, WorkMaker works, Duration observePause, Tasks tasks, Ended ended) {
+      LinkMaker maker, SessionWorks works, Duration observePause, Tasks tasks, Ended ended) {
     this.maker = maker;
     this.works = works;
     this.observePause = observePause;
@@ -197,6 +192,20 @@ public final class SessionLinks {
     if (session.links().isEmpty()) {
       try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
         connect(session, Optional.empty(), CONNECT_LIMIT);
+      }
+    }
+  }
+
+  /**
+   * As {@link #linked}, for a caller without the turn: one that is just being made or recovered is
+   * waited for, because its turn ends when it is linked.
+   *
+   * @param what is waiting, for others that wait for its turn
+   */
+  public void await(LiveSession session, String what) throws InterruptedException {
+    if (session.links().isEmpty()) {
+      try (TurnQueue.Turn _ = session.begin(what, Talk.silent())) {
+        linked(session, Talk.silent());
       }
     }
   }

@@ -1,12 +1,7 @@
 package dev.gpush.gateway.session.live;
 
-import dev.gpush.core.check.CheckLevel;
-import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
-import dev.gpush.core.fabric.FabricFinding;
-import dev.gpush.core.fabric.FabricPlan;
-import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
@@ -204,6 +199,17 @@ public final class SessionWork implements AutoCloseable {
     return now.counter();
   }
 
+  /**
+   * Sends the workspace to all nodes or to none, and makes the session's environment there. Tells
+   * the user about agents that were replaced.
+   */
+  public long bring(boolean overwrite, Talk talk) throws InterruptedException {
+    long generation = push(overwrite, talk);
+    restarted.say(talk);
+    prepare(talk);
+    return generation;
+  }
+
   public void pull(int node, String path, Talk talk) throws InterruptedException {
     live.used();
     sync.pull(nodes.get(node), path, session.entry().root().resolve(path), talk);
@@ -285,22 +291,9 @@ public final class SessionWork implements AutoCloseable {
         Talk.silent());
   }
 
-  /** The plan of the network that ranks on all nodes would get. */
-  public FabricPlan plan(RunRequest.Command command, List<UserVariable> environment)
-      throws InterruptedException {
-    return launcher.plan(command, input(command, 0), environment);
-  }
-
-  /** Checks the nodes. */
-  public CheckReport check(
-      RunRequest.Command command, List<UserVariable> environment, CheckLevel level, Talk talk)
-      throws InterruptedException {
-    return launcher.check(command, input(command, 0), environment, level, talk);
-  }
-
-  /** What is wrong with nodes that are new. */
-  public List<FabricFinding> problems(RunRequest.Command command) throws InterruptedException {
-    return launcher.problems(command, input(command, 0));
+  /** For what starts no ranks. */
+  public LaunchInput input(RunRequest.Command command) {
+    return input(command, 0);
   }
 
   private LaunchInput input(RunRequest.Command command, long synced) {

@@ -123,7 +123,7 @@ public final class SessionViews {
         entry.id(), entry.name(), entry.root(), entry.owner(), entry.created());
   }
 
-  private static SessionView.Place place(LedgerEntry entry) {
+  public static SessionView.Place place(LedgerEntry entry) {
     String gang =
         entry
             .grant()
@@ -133,11 +133,21 @@ public final class SessionViews {
     return new SessionView.Place(String.join(",", entry.places()), gang, size(entry), gpus(entry));
   }
 
-  public SessionView of(LiveSession session, boolean isNew) {
+  /** The state that users see. */
+  public static SessionState state(LiveSession session) {
+    awaitTakeOver(session);
+    return session.shownState();
+  }
+
+  /** A new gateway links within moments; until then every session would look degraded. */
+  private static void awaitTakeOver(LiveSession session) {
     if (session.isBeingTakenOver()) {
-      // A new gateway links within moments; until then every session would look degraded.
       session.awaitTurn(TAKEOVER_LIMIT);
     }
+  }
+
+  public SessionView of(LiveSession session, boolean isNew) {
+    awaitTakeOver(session);
     LedgerEntry entry = session.entry();
     Json status = status(session);
     SessionState state = session.shownState();

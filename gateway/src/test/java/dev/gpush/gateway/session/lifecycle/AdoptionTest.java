@@ -17,8 +17,8 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.FakeTalk;
 import dev.gpush.gateway.session.ForgottenTest;
+import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.SessionRig;
-import dev.gpush.gateway.session.SessionService;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,9 +38,9 @@ final class AdoptionTest {
     return assertThrows(GpushException.class, command::run).failure();
   }
 
-  private static SessionView adopt(SessionService gateway, boolean take, Path project)
+  private static SessionView adopt(GatewaySessions gateway, boolean take, Path project)
       throws InterruptedException {
-    return gateway.sessions().adopt(Optional.empty(), take, project, Talk.silent());
+    return gateway.adopt(Optional.empty(), take, project, Talk.silent());
   }
 
   @Test
@@ -48,18 +48,18 @@ final class AdoptionTest {
     try (var rig = SessionRig.calm()) {
       Path lost = rig.project("project");
       Files.writeString(lost.resolve("only_there.py"), "work of a week");
-      SessionService laptop = rig.gateway();
-      SessionView made = laptop.sessions().up(ask(lost, 2), Talk.silent());
+      GatewaySessions laptop = rig.gateway();
+      SessionView made = laptop.up(ask(lost, 2), Talk.silent());
       laptop.close();
       Path project = rig.project("clone/project");
       Files.writeString(project.resolve("train.py"), "print('newer')\n");
-      SessionService next = rig.gateway(rig.path("desk"), "me@desk");
+      GatewaySessions next = rig.gateway(rig.path("desk"), "me@desk");
 
       var held =
           assertInstanceOf(
               SessionFailure.HeldElsewhere.class, refusal(() -> adopt(next, false, project)));
       assertEquals("me@here", held.holder());
-      assertEquals(List.of(), next.sessions().list());
+      assertEquals(List.of(), next.list());
 
       SessionView adopted = adopt(next, true, project);
       assertEquals(SessionState.READY, adopted.state());
@@ -68,23 +68,22 @@ final class AdoptionTest {
       assertEquals(project, adopted.root());
 
       var no = FakeTalk.answering(false);
-      assertInstanceOf(
-          UsageFailure.Declined.class, refusal(() -> next.sessions().sync(DEVBOX, false, no)));
+      assertInstanceOf(UsageFailure.Declined.class, refusal(() -> next.sync(DEVBOX, false, no)));
       String question = no.lines().getLast();
       assertTrue(question.contains("train.py, only_there.py"), question);
-      next.sessions().pull(DEVBOX, 0, "only_there.py", Talk.silent());
+      next.pull(DEVBOX, 0, "only_there.py", Talk.silent());
       assertEquals("work of a week", Files.readString(project.resolve("only_there.py")));
 
       var yes = FakeTalk.answering(true);
-      next.sessions().sync(DEVBOX, false, yes);
+      next.sync(DEVBOX, false, yes);
       assertTrue(
           yes.lines().stream().anyMatch(line -> line.contains("1 file that is different here")),
           yes.lines()::toString);
       Files.delete(project.resolve("only_there.py"));
       // From here on its files are what is here: asked for once is enough.
-      next.sessions().sync(DEVBOX, false, no);
+      next.sync(DEVBOX, false, no);
 
-      assertEquals(List.of(), next.sessions().down(DEVBOX, true, Talk.silent()).kept());
+      assertEquals(List.of(), next.down(DEVBOX, true, Talk.silent()).kept());
       assertEquals(List.of(), rig.held());
     }
   }
@@ -92,18 +91,17 @@ final class AdoptionTest {
   @Test
   void whoeverIsStillAtWorkIsTold() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService laptop = rig.gateway();
-      laptop.sessions().up(ask(rig.project("project"), 2), Talk.silent());
-      SessionService next = rig.gateway(rig.path("desk"), "me@desk");
+      GatewaySessions laptop = rig.gateway();
+      laptop.up(ask(rig.project("project"), 2), Talk.silent());
+      GatewaySessions next = rig.gateway(rig.path("desk"), "me@desk");
 
       adopt(next, true, rig.project("clone/project"));
 
       until(
           "the first one looks on",
-          () ->
-              laptop.sessions().list().getFirst().detail().startsWith("held by me@desk; gpush up"));
+          () -> laptop.list().getFirst().detail().startsWith("held by me@desk; gpush up"));
       next.close();
-      SessionService again = rig.gateway(rig.path("desk"), "me@desk");
+      GatewaySessions again = rig.gateway(rig.path("desk"), "me@desk");
       again.recover();
       SessionRig.awaitSettled(again);
       assertEquals(List.of(SessionState.READY), SessionRig.states(again));
@@ -114,18 +112,18 @@ final class AdoptionTest {
   void aLostLedgerLosesNoWork() throws Exception {
     try (var rig = SessionRig.calm()) {
       Path project = rig.project("project");
-      SessionService before = rig.gateway();
-      SessionView made = before.sessions().up(ask(project, 2), Talk.silent());
+      GatewaySessions before = rig.gateway();
+      SessionView made = before.up(ask(project, 2), Talk.silent());
       before.close();
       ForgottenTest.loseLedger(rig);
-      SessionService after = rig.gateway();
+      GatewaySessions after = rig.gateway();
       after.recover();
 
       SessionView adopted = adopt(after, false, project);
 
       assertEquals(made.gang(), adopted.gang());
       // It is the same here as there: nobody needs to be asked.
-      after.sessions().sync(DEVBOX, false, FakeTalk.answering(false));
+      after.sync(DEVBOX, false, FakeTalk.answering(false));
       assertEquals(1, rig.held().size());
     }
   }
@@ -133,22 +131,22 @@ final class AdoptionTest {
   @Test
   void whatIsMeantMustBeClearAndWhole() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService laptop = rig.gateway();
-      SessionService next = rig.gateway(rig.path("desk"), "me@desk");
+      GatewaySessions laptop = rig.gateway();
+      GatewaySessions next = rig.gateway(rig.path("desk"), "me@desk");
       Path project = rig.project("clone/project");
       var none =
           assertInstanceOf(UsageFailure.WhichGang.class, refusal(() -> adopt(next, true, project)));
       assertEquals(List.of(), none.there());
 
-      laptop.sessions().up(ask(rig.project("one"), 1), Talk.silent());
-      SessionView two = laptop.sessions().up(ask(rig.project("two"), 1), Talk.silent());
+      laptop.up(ask(rig.project("one"), 1), Talk.silent());
+      SessionView two = laptop.up(ask(rig.project("two"), 1), Talk.silent());
       laptop.close();
 
       var which =
           assertInstanceOf(UsageFailure.WhichGang.class, refusal(() -> adopt(next, true, project)));
       assertEquals(2, which.there().size());
       String gang = rig.gang(two).text();
-      SessionView adopted = next.sessions().adopt(Optional.of(gang), true, project, Talk.silent());
+      SessionView adopted = next.adopt(Optional.of(gang), true, project, Talk.silent());
       assertEquals(two.name(), adopted.name());
     }
   }

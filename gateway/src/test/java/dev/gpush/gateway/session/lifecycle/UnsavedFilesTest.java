@@ -19,8 +19,8 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.FakeTalk;
+import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.SessionRig;
-import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
@@ -41,7 +41,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 final class UnsavedFilesTest {
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
 
   @BeforeEach
@@ -56,12 +56,12 @@ final class UnsavedFilesTest {
     rig.close();
   }
 
-  private SessionService gateway() {
+  private GatewaySessions gateway() {
     return rig.gateway(List.of(rig.backend().onPassingDisks()), SessionRig.DEADLINE);
   }
 
   private SessionView up(UpRequest request, Talk talk) throws InterruptedException {
-    return gateway.sessions().up(request, talk);
+    return gateway.up(request, talk);
   }
 
   /** A session with a night's work on node 0. */
@@ -101,8 +101,7 @@ final class UnsavedFilesTest {
         "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0: ckpt.pt);"
             + " give the nodes back?",
         question);
-    assertEquals(
-        question, unanswered(() -> gateway.sessions().down(DEVBOX, false, FakeTalk.unattended())));
+    assertEquals(question, unanswered(() -> gateway.down(DEVBOX, false, FakeTalk.unattended())));
     assertTrue(Files.exists(file));
     assertEquals(made.id(), up(ask(project, 1), Talk.silent()).id());
 
@@ -128,7 +127,7 @@ final class UnsavedFilesTest {
                 + " ckpt.pt); give the nodes back?");
 
     var down = FakeTalk.unattended();
-    unanswered(() -> gateway.sessions().down(DEVBOX, false, down));
+    unanswered(() -> gateway.down(DEVBOX, false, down));
     var replace = FakeTalk.unattended();
     unanswered(() -> up(replacing(ask(project, 2)), replace));
 
@@ -145,7 +144,7 @@ final class UnsavedFilesTest {
     Path file = checkpoint(made);
     rig.site().kill(rig.gang(made), 1);
     ProcessHandle.of(made.nodes().get(1).agentPid()).orElseThrow().destroyForcibly();
-    until("a node is lost", () -> gateway.sessions().find(DEVBOX).isLost(1));
+    until("a node is lost", () -> gateway.find(DEVBOX).isLost(1));
 
     unanswered(() -> up(replacing(ask(project, 2)), FakeTalk.unattended()));
 
@@ -157,7 +156,7 @@ final class UnsavedFilesTest {
   @Test
   void whatCannotBeLookedAtIsAskedAboutToo() throws Exception {
     Path file = checkpoint(up(ask(project, 1), Talk.silent()));
-    LiveSession session = gateway.sessions().find(DEVBOX);
+    LiveSession session = gateway.find(DEVBOX);
     session.unlink();
 
     String question = unanswered(() -> up(replacing(ask(project, 2)), FakeTalk.unattended()));
@@ -167,7 +166,7 @@ final class UnsavedFilesTest {
         question);
     assertTrue(Files.exists(file));
     assertEquals(SessionState.READY, session.entry().state());
-    gateway.sessions().down(DEVBOX, true, Talk.silent());
+    gateway.down(DEVBOX, true, Talk.silent());
   }
 
   @Test

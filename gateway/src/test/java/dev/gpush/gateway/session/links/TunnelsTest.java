@@ -12,8 +12,8 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.FewPipes;
+import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.SessionRig;
-import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.live.LiveSession;
 import java.io.IOException;
 import java.util.List;
@@ -43,12 +43,12 @@ final class TunnelsTest {
     rig.close();
   }
 
-  private SessionService gateway() {
+  private GatewaySessions gateway() {
     return rig.gateway(List.of(backend), SessionRig.DEADLINE);
   }
 
-  private static List<Long> nodesThatAnswer(SessionService gateway) {
-    LiveSession session = gateway.sessions().find(DEVBOX);
+  private static List<Long> nodesThatAnswer(GatewaySessions gateway) {
+    LiveSession session = gateway.find(DEVBOX);
     return IntStream.range(0, session.links().size())
         .filter(node -> !session.isLost(node))
         .mapToObj(node -> number(session, node))
@@ -66,9 +66,9 @@ final class TunnelsTest {
 
   @Test
   void allNodesAreLinkedOverTheOnePipe() throws Exception {
-    SessionService gateway = gateway();
+    GatewaySessions gateway = gateway();
 
-    SessionView made = gateway.sessions().up(ask(rig.project("project"), 3), Talk.silent());
+    SessionView made = gateway.up(ask(rig.project("project"), 3), Talk.silent());
 
     assertEquals(SessionState.READY, made.state());
     assertEquals(List.of(0L, 1L, 2L), nodesThatAnswer(gateway));
@@ -77,12 +77,12 @@ final class TunnelsTest {
 
   @Test
   void soDoesTheNextGateway() throws Exception {
-    SessionService before = gateway();
-    before.sessions().up(ask(rig.project("project"), 3), Talk.silent());
+    GatewaySessions before = gateway();
+    before.up(ask(rig.project("project"), 3), Talk.silent());
     before.close();
     backend.spawned().clear();
 
-    SessionService gateway = gateway();
+    GatewaySessions gateway = gateway();
     gateway.recover();
     awaitSettled(gateway);
 
@@ -93,17 +93,15 @@ final class TunnelsTest {
 
   @Test
   void withoutNodeZeroTheOthersHavePipesOfTheirOwn() throws Exception {
-    SessionService gateway = gateway();
-    SessionView made = gateway.sessions().up(ask(rig.project("project"), 3), Talk.silent());
+    GatewaySessions gateway = gateway();
+    SessionView made = gateway.up(ask(rig.project("project"), 3), Talk.silent());
 
     rig.site().kill(rig.gang(made), 0);
     ProcessHandle.of(made.nodes().getFirst().agentPid()).orElseThrow().destroyForcibly();
 
     until(
         "node 0 is named",
-        () ->
-            gateway.sessions().list().stream()
-                .anyMatch(view -> view.detail().startsWith("node 0 is lost")));
+        () -> gateway.list().stream().anyMatch(view -> view.detail().startsWith("node 0 is lost")));
     assertEquals(List.of(1L, 2L), nodesThatAnswer(gateway));
     assertTrue(backend.nodes().containsAll(List.of(1, 2)), backend.nodes()::toString);
   }

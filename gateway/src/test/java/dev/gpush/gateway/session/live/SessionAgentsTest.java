@@ -22,8 +22,8 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.SessionRig;
-import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.TwoGatewaysTest;
 import dev.gpush.gateway.session.placement.PlanPoll;
 import java.io.IOException;
@@ -129,17 +129,13 @@ final class SessionAgentsTest {
   void agentsAreAskedOverTheirLinksAlsoToLetGo() throws Exception {
     try (var rig = SessionRig.calm()) {
       var backend = new PlanPoll(rig.backend());
-      SessionService gateway = rig.gateway(List.of(backend), SessionRig.DEADLINE);
-      SessionView made = gateway.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+      GatewaySessions gateway = rig.gateway(List.of(backend), SessionRig.DEADLINE);
+      SessionView made = gateway.up(ask(rig.project("project"), 2), Talk.silent());
 
       Duration left =
-          gateway
-              .sessions()
-              .extend(DEVBOX, Optional.of(Duration.ofHours(2)))
-              .hardEndLeft()
-              .orElseThrow();
+          gateway.extend(DEVBOX, Optional.of(Duration.ofHours(2))).hardEndLeft().orElseThrow();
       assertTrue(left.compareTo(Duration.ofMinutes(119)) > 0, left::toString);
-      assertEquals(List.of(), gateway.sessions().down(DEVBOX, true, Talk.silent()).kept());
+      assertEquals(List.of(), gateway.down(DEVBOX, true, Talk.silent()).kept());
 
       assertEquals(List.of("renew [0, 1]", "release [0, 1]"), List.copyOf(backend.heard()));
       until(
@@ -154,9 +150,9 @@ final class SessionAgentsTest {
   @Test
   void whoIsCutIsLeftOutAndOtherGangsAreNotAsked() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService gateway = rig.gateway();
-      SessionView made = gateway.sessions().up(ask(rig.project("project"), 2), Talk.silent());
-      LiveSession session = gateway.sessions().find(DEVBOX);
+      GatewaySessions gateway = rig.gateway();
+      SessionView made = gateway.up(ask(rig.project("project"), 2), Talk.silent());
+      LiveSession session = gateway.find(DEVBOX);
       var agents = new SessionAgents(session);
       GangId gang = session.gang().id();
 
@@ -181,13 +177,13 @@ final class SessionAgentsTest {
   @Test
   void aGatewayThatLooksOnAsksNobody() throws Exception {
     try (var rig = SessionRig.calm()) {
-      SessionService first = rig.gateway();
+      GatewaySessions first = rig.gateway();
       Path project = rig.project("project");
-      first.sessions().up(ask(project, 2), Talk.silent());
-      LiveSession session = first.sessions().find(DEVBOX);
-      SessionService other = rig.gateway(TwoGatewaysTest.copyOfHome(rig, "desk"), "me@desk");
+      first.up(ask(project, 2), Talk.silent());
+      LiveSession session = first.find(DEVBOX);
+      GatewaySessions other = rig.gateway(TwoGatewaysTest.copyOfHome(rig, "desk"), "me@desk");
       other.recover();
-      other.sessions().up(ask(project, 2), Talk.silent());
+      other.up(ask(project, 2), Talk.silent());
       until("the first one is told", () -> session.superseded().isPresent());
 
       assertEquals(
@@ -197,10 +193,10 @@ final class SessionAgentsTest {
 
       assertEquals(
           Set.of(0, 1),
-          new SessionAgents(other.sessions().find(DEVBOX))
+          new SessionAgents(other.find(DEVBOX))
               .ask(session.gang().id(), BOTH, STATUS, SessionRig.DEADLINE)
               .keySet());
-      other.sessions().down(DEVBOX, true, Talk.silent());
+      other.down(DEVBOX, true, Talk.silent());
     }
   }
 }

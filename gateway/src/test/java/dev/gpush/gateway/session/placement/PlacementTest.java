@@ -53,7 +53,7 @@ final class PlacementTest {
   }
 
   private GatewaySessions sessions(Backend... all) {
-    return rig.gateway(List.of(all), DEADLINE).sessions();
+    return rig.gateway(List.of(all), DEADLINE);
   }
 
   private SessionView up(GatewaySessions sessions) throws Exception {
@@ -86,7 +86,7 @@ final class PlacementTest {
   void aSilentBackendDoesNotHoldUpTheOthersAndIsNamed() throws Exception {
     FakeTrouble.Gate silent = places.trouble("hpc").hold(Operation.PLAN, Moment.BEFORE);
     GatewaySessions sessions =
-        rig.gateway(List.of(places.queueing("hpc"), places.plain("rack")), SHORT).sessions();
+        rig.gateway(List.of(places.queueing("hpc"), places.plain("rack")), SHORT);
 
     SessionView view = up(sessions);
 

@@ -18,7 +18,9 @@ import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import dev.gpush.testkit.fixture.Asked;
@@ -28,7 +30,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,12 +42,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which session a run gets, and what becomes of one that was made for it. */
 @Execution(ExecutionMode.CONCURRENT)
-final class RunSessionsTest {
+final class GatewayRunsTest {
   private static final RunTarget HERE = new RunTarget(Optional.empty(), Optional.empty());
 
   private final List<LaunchEvent> events = new ArrayList<>();
   private SessionRig rig;
-  private SessionService gateway;
+  private GatewaySessions gateway;
   private Path project;
 
   @BeforeEach
@@ -79,7 +81,7 @@ final class RunSessionsTest {
   }
 
   private void make(String name, Path folder) throws InterruptedException {
-    SessionView made = gateway.sessions().up(ask(folder, 2), Talk.silent());
+    SessionView made = gateway.up(ask(folder, 2), Talk.silent());
     assertEquals(new SessionName(name), made.name());
   }
 
@@ -157,26 +159,37 @@ final class RunSessionsTest {
   }
 
   @Test
-  void oneThatTurnsOutToBeGoneIsMadeAgain() throws Exception {
+  void oneThatIsGivenBackBeforeTheLaunchIsMadeAgain() throws Exception {
     make("devbox", project);
-    var isGone = new AtomicBoolean();
-    RunSessions.Launching launching =
-        (session, request, talk) -> {
-          if (!isGone.getAndSet(true)) {
-            gateway.sessions().down(session, true, talk);
-            throw new GpushException(new SessionFailure.Gone(session.text(), "its lease ended"));
-          }
-          return gateway.runs().launch(session, request, talk);
-        };
-    var policy = new RunSessions(gateway.sessions(), launching, events::add, Talk.silent());
+    var ends = new CountDownLatch(1);
+    var isWaitedFor = new CountDownLatch(1);
+    FakeTalk ending =
+        FakeTalk.at(
+            () -> {
+              ends.countDown();
+              await(isWaitedFor);
+            });
+    Task<Sessions.GivenBack, InterruptedException> down =
+        rig.tasks().fork("down", () -> gateway.down(DEVBOX, true, ending));
+    await(ends);
 
-    RunView run = policy.launch(HERE, run("true"));
+    RunView run =
+        gateway.runs().launch(HERE, run("true"), events::add, FakeTalk.at(isWaitedFor::countDown));
 
+    down.get();
     assertEquals("devbox", run.session());
     assertEquals(2, events.size());
-    assertEquals(new LaunchEvent.SessionGone("devbox", "its lease ended"), events.getFirst());
+    assertEquals(new LaunchEvent.SessionGone("devbox", "it was given back"), events.getFirst());
     assertInstanceOf(LaunchEvent.SessionMade.class, events.getLast());
     rig.assertOneGang();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException stop) {
+      throw new AssertionError(stop);
+    }
   }
 
   @Test
