@@ -1,9 +1,7 @@
 package dev.gpush.app;
 
-import dev.gpush.app.copy.CopyFile;
 import dev.gpush.app.log.Log;
 import dev.gpush.app.log.LoggedIncidents;
-import dev.gpush.app.windows.WindowsPrograms;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;

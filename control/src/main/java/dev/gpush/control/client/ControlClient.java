@@ -23,22 +23,35 @@ public final class ControlClient {
   static final int BROKEN_PIPE = 141;
 
   private final Origin origin;
-  private final GatewayDoor door;
+  private final GatewayConnector connector;
 
   public ControlClient(Origin origin) {
-    this(origin, GatewayDoor.GREETING_MILLIS);
+    this(origin, GatewayConnector.GREETING_MILLIS);
   }
 
   /** For tests: with a shorter limit for a gateway that does not greet. */
   ControlClient(Origin origin, long greetingMillis) {
     this.origin = origin;
-    this.door = new GatewayDoor(origin, greetingMillis);
+    this.connector = new GatewayConnector(origin, greetingMillis);
   }
 
   /** Carries out one command on the console's streams and gives its exit status. */
   public int run(List<String> arguments, Console console) {
     try {
-      return carryOut(arguments, console);
+      GatewayWord word = GatewayWord.of(arguments);
+      if (word == GatewayWord.NONE) {
+        return converse(connector.enter(console), arguments, console);
+      }
+      Optional<GatewayConnection> connection = connector.find();
+      if (connection.isEmpty()) {
+        if (word == GatewayWord.STOP) {
+          connector.clear();
+        }
+        return notRunning(word, arguments, console);
+      }
+      return word == GatewayWord.STOP
+          ? stop(connection.get(), arguments, console)
+          : converse(connector.understood(connection.get()), arguments, console);
     } catch (ClientException failure) {
       say(console, failure.text());
       return OwnStatus.of(arguments, failure);
@@ -52,41 +65,25 @@ public final class ControlClient {
     return new Captured(status, console.printed(), console.said());
   }
 
-  private int carryOut(List<String> arguments, Console console) throws ClientException {
-    GatewayWord word = GatewayWord.of(arguments);
-    if (word == GatewayWord.NONE) {
-      return converse(door.enter(console), arguments, console);
-    }
-    Optional<Visit> visit = door.find();
-    if (visit.isEmpty()) {
-      if (word == GatewayWord.STOP) {
-        door.clear();
-      }
-      return notRunning(word, arguments, console);
-    }
-    return word == GatewayWord.STOP
-        ? stop(visit.get(), arguments, console)
-        : converse(door.understood(visit.get()), arguments, console);
-  }
-
-  private int stop(Visit visit, List<String> arguments, Console console) throws ClientException {
-    try (GatewayEnd end = door.watchEnd()) {
+  private int stop(GatewayConnection connection, List<String> arguments, Console console)
+      throws ClientException {
+    try (GatewayEnd end = connector.watchEnd()) {
       int status = DONE;
-      if (door.speaksOurs(visit)) {
-        status = converse(visit, arguments, console);
+      if (connector.speaksOurs(connection)) {
+        status = converse(connection, arguments, console);
       } else {
-        door.handOver(visit, true);
+        connector.handOver(connection, true);
       }
       if (status == DONE) {
-        door.await(end);
+        connector.await(end);
       }
       return status;
     }
   }
 
-  private int converse(Visit visit, List<String> arguments, Console console)
+  private int converse(GatewayConnection connection, List<String> arguments, Console console)
       throws ClientException {
-    try (visit) {
+    try (connection) {
       var request =
           new Request(
               arguments,
@@ -94,7 +91,7 @@ public final class ControlClient {
               origin.environment(),
               console.facts(),
               origin.pid());
-      return new Conversation(visit, console).carryOut(request);
+      return new Conversation(connection, console).carryOut(request);
     } catch (IllegalArgumentException tooLong) {
       throw new ClientException(
           "the command line is too long",

@@ -29,7 +29,7 @@ final class Conversation {
   private static final int OUT = 1;
   private static final int ERR = 2;
 
-  private final Visit visit;
+  private final GatewayConnection connection;
   private final Console console;
   private final InputPump input;
   private final long[] interrupts = new long[PATIENCE];
@@ -38,19 +38,19 @@ final class Conversation {
   private volatile boolean givenUp;
   private Optional<Integer> spawned = Optional.empty();
 
-  Conversation(Visit visit, Console console) {
-    this.visit = visit;
+  Conversation(GatewayConnection connection, Console console) {
+    this.connection = connection;
     this.console = console;
-    this.input = new InputPump(visit.writer(), console);
+    this.input = new InputPump(connection.writer(), console);
   }
 
   int carryOut(Request request) throws ClientException {
     ControlFrame frame = request.frame();
     boolean raw = false;
     try (Console.Signals _ = console.listen(this::signal)) {
-      visit.writer().write(frame);
+      connection.writer().write(frame);
       while (true) {
-        Optional<ControlFrame> next = visit.reader().next();
+        Optional<ControlFrame> next = connection.reader().next();
         if (next.isEmpty()) {
           return spawned.orElseThrow(() -> lost("it ended without an answer"));
         }
@@ -112,7 +112,7 @@ final class Conversation {
   }
 
   private void send(int broken) throws IOException {
-    visit.writer().write(new Payload().number(broken).frame(Kind.BROKEN));
+    connection.writer().write(new Payload().number(broken).frame(Kind.BROKEN));
   }
 
   /**
@@ -128,7 +128,7 @@ final class Conversation {
       spawning = false;
     }
     spawned = Optional.of(status);
-    visit.writer().write(new Payload().number(status).frame(Kind.SPAWNED));
+    connection.writer().write(new Payload().number(status).frame(Kind.SPAWNED));
   }
 
   /** On one of the JDK's signal threads. */
@@ -138,18 +138,18 @@ final class Conversation {
     }
     if (name.equals("INT") && isThird(System.nanoTime())) {
       givenUp = true;
-      visit.close();
+      connection.close();
       console.giveUp();
       return;
     }
     try {
       if (name.equals("WINCH")) {
         var facts = console.facts();
-        visit
+        connection
             .writer()
             .write(new Payload().number(facts.columns()).number(facts.rows()).frame(Kind.SIZE));
       } else {
-        visit.writer().write(new Payload().text(name).frame(Kind.SIGNAL));
+        connection.writer().write(new Payload().text(name).frame(Kind.SIGNAL));
       }
     } catch (IOException overAlready) {
       // The reading thread notices and reports it.

@@ -56,17 +56,6 @@ final class Connection {
     this.outbox = new Outbox(writer);
   }
 
-  /** Everything, until the client is gone. */
-  void serve() {
-    try (channel) {
-      converse();
-    } catch (IOException cut) {
-      // The client is gone; its handler was interrupted.
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   /** How long it has been connected without a request; nothing after the request. */
   long silentNanos() {
     return asked ? 0 : System.nanoTime() - born;
@@ -85,8 +74,9 @@ final class Connection {
     }
   }
 
-  private void converse() throws IOException, InterruptedException {
-    try {
+  /** Everything, until the client is gone. */
+  void serve() {
+    try (channel) {
       // Its greeting is read in any case: a socket that is closed over unread bytes takes ours with
       // it.
       Optional<Refusal> full = server.isFull();
@@ -113,6 +103,10 @@ final class Connection {
       }
     } catch (ControlProtocolException wrong) {
       server.incidents().refused(wrong.toString());
+    } catch (IOException cut) {
+      // The client is gone; its handler was interrupted.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
     }
   }
 

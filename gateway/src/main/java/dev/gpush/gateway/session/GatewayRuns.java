@@ -36,7 +36,6 @@ import dev.gpush.gateway.session.live.SessionEnvironment;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.saves.LiveSync;
-import dev.gpush.gateway.session.views.SessionViews;
 import dev.gpush.launch.Launcher;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -46,8 +46,6 @@ import dev.gpush.gateway.session.placement.Placement;
 import dev.gpush.gateway.session.placement.Preferences;
 import dev.gpush.gateway.session.placement.RequestBuilder;
 import dev.gpush.gateway.session.placement.ResolvedUp;
-import dev.gpush.gateway.session.views.Doctor;
-import dev.gpush.gateway.session.views.SessionViews;
 import dev.gpush.sync.git.GitPlaces;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -162,7 +160,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   /** The nodes that ssh user names mean. */
   public SessionRoutes routes() {
-    return new SessionRoutes(this, links);
+    return new SessionRoutes(registry, links);
   }
 
   @Override

@@ -132,8 +132,8 @@ final class Recovery {
    */
   private boolean isOfAnotherMachine(LedgerEntry entry, Backend backend) {
     return backend.kind().equals("local")
-        && entry.holder().machine().isPresent()
-        && !entry.holder().machine().equals(identity.holder().machine());
+        && entry.keeper().holder().machine().isPresent()
+        && !entry.keeper().holder().machine().equals(identity.holder().machine());
   }
 
   private void recover(LiveSession session, TurnQueue.Turn first) {
@@ -289,7 +289,7 @@ final class Recovery {
    */
   private static void sweep(LiveSession session) throws InterruptedException {
     try {
-      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+      session.backend().release(session.gangToRelease(), RELEASE_LIMIT);
     } catch (GpushException failed) {
       LOG.log(
           System.Logger.Level.INFO,
@@ -348,7 +348,7 @@ final class Recovery {
     }
     // Bids that are not queued are released once one of the others has the gang.
     Backend first = backends.named(kept.getFirst().backend()).orElse(session.backend());
-    session.move(session.entry().asking(kept, session.entry().inherit()), first);
+    session.move(session.entry().asking(kept, session.entry().reservation().inherit()), first);
     session.waits(TAKEN_UP);
   }
 
@@ -369,7 +369,7 @@ final class Recovery {
   private Map<Bid, Fate> fates(LedgerEntry entry) {
     var fates = new LinkedHashMap<Bid, Fate>();
     for (Bid bid : entry.wanted()) {
-      fates.put(bid, fate(bid, entry.owner()));
+      fates.put(bid, fate(bid, entry.keeper().owner()));
     }
     return fates;
   }
@@ -400,7 +400,7 @@ final class Recovery {
   }
 
   private static Optional<Discovered> discover(LiveSession session) {
-    return session.backend().discover(session.entry().owner()).stream()
+    return session.backend().discover(session.entry().keeper().owner()).stream()
         .filter(gang -> gang.gang().id().equals(session.entry().gang()))
         .findFirst();
   }
@@ -427,7 +427,7 @@ final class Recovery {
         throw refused;
       }
       // No second attempt: two gateways would keep taking the gang from each other.
-      session.lookOn(other);
+      session.markHeldElsewhere(other);
     }
     session.move(session.entry().in(SessionState.READY, ""));
     links.observeSoon(session);

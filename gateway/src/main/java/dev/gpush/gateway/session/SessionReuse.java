@@ -34,7 +34,7 @@ final class SessionReuse {
   private final RequestBuilder requests;
   private final Placement placement;
   private final SessionEndings endings;
-  private final SessionLinks linker;
+  private final SessionLinks links;
   private final Runnable changed;
 
   SessionReuse(
@@ -42,13 +42,13 @@ final class SessionReuse {
       RequestBuilder requests,
       Placement placement,
       SessionEndings endings,
-      SessionLinks linker,
+      SessionLinks links,
       Runnable changed) {
     this.identity = identity;
     this.requests = requests;
     this.placement = placement;
     this.endings = endings;
-    this.linker = linker;
+    this.links = links;
     this.changed = changed;
   }
 
@@ -60,7 +60,7 @@ final class SessionReuse {
     if (session.allUp()) {
       return false;
     }
-    return switch (session.backend().observe(session.whateverIsThere())) {
+    return switch (session.backend().observe(session.gangToRelease())) {
       case Observation.Gone(var why) -> {
         talk.say(session.name() + " was gone: " + why);
         endings.giveBack(session, why, talk);
@@ -129,7 +129,7 @@ final class SessionReuse {
       talk.say("taking " + session.name() + " over from " + holder);
       session.takeFrom(other.get(), identity.holder());
     }
-    linker.ensure(session, talk);
+    links.ensure(session, talk);
     if (session.entry().state() != SessionState.READY) {
       session.move(session.entry().in(SessionState.READY, ""));
       changed.run();
@@ -154,11 +154,11 @@ final class SessionReuse {
 
   /** Limits that are not given stay as they are. */
   static void renew(LiveSession session, Optional<Duration> hardEnd, Optional<Duration> idle) {
-    Duration newIdle = idle.orElse(session.entry().idle());
+    Duration newIdle = idle.orElse(session.entry().lease().idle());
     LeaseTerms change =
         hardEnd.isPresent() ? new LeaseTerms(hardEnd, newIdle) : LeaseTerms.ofIdleTime(newIdle);
     session.backend().renew(session.gang(), change);
     LedgerEntry entry = session.entry();
-    session.move(entry.leased(new LeaseTerms(hardEnd.or(entry::hardEnd), newIdle)));
+    session.move(entry.leased(new LeaseTerms(hardEnd.or(entry.lease()::hardEnd), newIdle)));
   }
 }

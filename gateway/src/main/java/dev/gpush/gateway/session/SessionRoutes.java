@@ -6,6 +6,7 @@ import dev.gpush.core.text.Nearest;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionEnvironment;
+import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.ssh.route.NodeName;
 import dev.gpush.ssh.route.PublishedSession;
 import dev.gpush.ssh.route.Route;
@@ -15,12 +16,12 @@ import java.util.Optional;
 
 /** Finds the node that an ssh user name means, among the sessions of this gateway. */
 public final class SessionRoutes implements Routes {
-  private final GatewaySessions sessions;
-  private final SessionLinks linker;
+  private final SessionRegistry sessions;
+  private final SessionLinks links;
 
-  SessionRoutes(GatewaySessions sessions, SessionLinks linker) {
+  SessionRoutes(SessionRegistry sessions, SessionLinks links) {
     this.sessions = sessions;
-    this.linker = linker;
+    this.links = links;
   }
 
   @Override
@@ -32,10 +33,10 @@ public final class SessionRoutes implements Routes {
           new UsageFailure.UnknownSession(user, Nearest.one(user, known).stream().toList(), known));
     }
     try {
-      LiveSession session = sessions.find(name.get().session());
+      LiveSession session = sessions.named(name.get().session());
       session.requireUsable();
       session.requireNodes();
-      linker.await(session, "ssh");
+      links.await(session, "ssh");
       int node = name.get().node();
       if (session.isLost(node)) {
         session.requireWhole();

@@ -480,7 +480,7 @@ final class GatewaySessionsTest {
     assertFalse(same.gang().isEmpty());
     assertTrue(same.idleLeft().orElseThrow().compareTo(Duration.ofMinutes(5)) <= 0);
     assertTrue(same.hardEndLeft().orElseThrow().compareTo(Duration.ofMinutes(59)) > 0);
-    assertEquals(Duration.ofMinutes(5), rig.ledger().load().getLast().idle());
+    assertEquals(Duration.ofMinutes(5), rig.ledger().load().getLast().lease().idle());
   }
 
   private static Optional<Duration> none() {

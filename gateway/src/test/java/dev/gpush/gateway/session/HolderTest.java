@@ -96,7 +96,7 @@ final class HolderTest {
 
     awaitReady(renamed);
     assertEquals(made.id(), renamed.list().getFirst().id());
-    assertEquals(LedgerEntry.FIRST_TERM, entry().term(), "nothing had to be taken over");
+    assertEquals(LedgerEntry.FIRST_TERM, entry().keeper().term(), "nothing had to be taken over");
     renamed.sync(SessionRig.DEVBOX, false, Talk.silent());
   }
 

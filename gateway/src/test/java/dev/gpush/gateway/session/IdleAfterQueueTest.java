@@ -55,7 +55,8 @@ class IdleAfterQueueTest {
     Duration left = ready.idleLeft().orElseThrow();
     assertTrue(left.compareTo(expected) <= 0, left::toString);
     assertTrue(left.compareTo(expected.minusMinutes(10)) > 0, left::toString);
-    assertEquals(expected.toMinutes(), rig.ledger().load().getLast().idle().toMinutes(), 1.0);
+    assertEquals(
+        expected.toMinutes(), rig.ledger().load().getLast().lease().idle().toMinutes(), 1.0);
   }
 
   @Test

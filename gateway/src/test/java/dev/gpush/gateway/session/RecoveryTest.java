@@ -62,8 +62,8 @@ final class RecoveryTest {
         has.keeper(),
         has.asked(),
         has.lease(),
-        Reservation.of(has.backend(), has.gang(), has.inherit()),
-        new LedgerEntry.Status(state, "", has.foreign()));
+        Reservation.of(has.backend(), has.gang(), has.reservation().inherit()),
+        new LedgerEntry.Status(state, "", has.status().foreign()));
   }
 
   private GatewaySessions recovered() {

@@ -188,7 +188,8 @@ final class ShownSessionsTest {
 
       assertEquals(id, same.id());
       assertEquals("/opt/py/bin/python", same.python());
-      assertEquals(Optional.of("/opt/py/bin/python"), rig.ledger().load().getFirst().python());
+      assertEquals(
+          Optional.of("/opt/py/bin/python"), rig.ledger().load().getFirst().asked().python());
       assertTrue(
           talk.lines()
               .contains(
@@ -221,7 +222,7 @@ final class ShownSessionsTest {
                   "devbox was made with --python python3, and the project says"
                       + " /opt/py/bin/python; gpush up --python /opt/py/bin/python changes it"),
           talk.lines()::toString);
-      assertEquals(Optional.of("python3"), rig.ledger().load().getFirst().python());
+      assertEquals(Optional.of("python3"), rig.ledger().load().getFirst().asked().python());
     }
   }
 

@@ -1,14 +1,18 @@
 package dev.gpush.ssh.socket;
 
+import dev.gpush.core.task.AcceptLoop;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -22,14 +26,22 @@ import org.apache.sshd.common.io.IoSession;
 import org.apache.sshd.common.util.closeable.AbstractCloseable;
 import org.jspecify.annotations.Nullable;
 
-/** Listens, and makes a {@link SocketSession} of every connection. Thread-safe. */
+/**
+ * Listens, and makes a {@link SocketSession} of every connection while {@link Logins} has room.
+ * Thread-safe.
+ */
 final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
+  private static final System.Logger LOG = System.getLogger("gpush.ssh");
+
+  /** Connections that the kernel queues: a tool may open hundreds at once. */
+  private static final int BACKLOG = 1_024;
+
   private final IoHandler handler;
   private final Tasks tasks;
   private final Clock clock;
   private final Logins logins;
   private final Optional<Path> socket;
-  private final Map<SocketAddress, Listener> listening = new ConcurrentHashMap<>();
+  private final Map<SocketAddress, ServerSocketChannel> listening = new ConcurrentHashMap<>();
   private final Map<Long, IoSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable IoServiceEventListener listener;
 
@@ -49,9 +61,34 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   public void bind(SocketAddress named) throws IOException {
     SocketAddress address =
         socket.isPresent() ? UnixDomainSocketAddress.of(socket.orElseThrow()) : named;
-    Listener accepting = Listener.open(address, clock, logins, this::start);
-    listening.put(accepting.address(), accepting);
-    tasks.startOnThread("accept", accepting::run);
+    ServerSocketChannel server = listen(address);
+    listening.put(server.getLocalAddress(), server);
+    tasks.startOnThread("accept", () -> accept(server));
+  }
+
+  /** Connections wait in the kernel until they are accepted. */
+  private static ServerSocketChannel listen(SocketAddress at) throws IOException {
+    ServerSocketChannel server = open(at);
+    try {
+      server.bind(at, BACKLOG);
+      if (at instanceof UnixDomainSocketAddress file) {
+        // Its folder lets nobody else in, either.
+        Files.setPosixFilePermissions(file.getPath(), PosixFilePermissions.fromString("rw-------"));
+      }
+      return server;
+    } catch (IOException failed) {
+      server.close();
+      throw failed;
+    }
+  }
+
+  /** The file of a socket is left by a gateway that was killed; only one at a time has the home. */
+  private static ServerSocketChannel open(SocketAddress at) throws IOException {
+    if (at instanceof UnixDomainSocketAddress file) {
+      Files.deleteIfExists(file.getPath());
+      return ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    }
+    return ServerSocketChannel.open();
   }
 
   @Override
@@ -70,7 +107,19 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
 
   @Override
   public void unbind(SocketAddress address) {
-    Optional.ofNullable(listening.remove(address)).ifPresent(Listener::close);
+    Optional.ofNullable(listening.remove(address)).ifPresent(server -> close(server, address));
+  }
+
+  /** Sessions continue. The port is free when this returns. */
+  private static void close(ServerSocketChannel server, SocketAddress address) {
+    try {
+      server.close();
+      if (address instanceof UnixDomainSocketAddress file) {
+        Files.deleteIfExists(file.getPath());
+      }
+    } catch (IOException alreadyGone) {
+      LOG.log(System.Logger.Level.DEBUG, "closing a listener failed", alreadyGone);
+    }
   }
 
   @Override
@@ -103,14 +152,35 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
     this.listener = listener;
   }
 
-  private void start(SocketChannel connection) throws IOException {
-    if (socket.isEmpty()) {
-      connection.setOption(StandardSocketOptions.TCP_NODELAY, true);
+  /** Until the server is closed. */
+  private void accept(ServerSocketChannel server) {
+    var loop =
+        new AcceptLoop(
+            clock,
+            failed ->
+                LOG.log(System.Logger.Level.WARNING, "accepting an ssh connection failed", failed));
+    try {
+      loop.run(server::isOpen, () -> start(server));
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
     }
-    var session = new SocketSession(this, logins, handler, connection, tasks);
-    sessions.put(session.getId(), session);
-    logins.begin(session, () -> session.close(true));
-    session.start();
+  }
+
+  private void start(ServerSocketChannel server) throws IOException, InterruptedException {
+    logins.awaitRoom();
+    SocketChannel connection = server.accept();
+    try {
+      if (socket.isEmpty()) {
+        connection.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      }
+      var session = new SocketSession(this, logins, handler, connection, tasks);
+      sessions.put(session.getId(), session);
+      logins.begin(session, () -> session.close(true));
+      session.start();
+    } catch (IOException failed) {
+      connection.close();
+      throw failed;
+    }
   }
 
   /** Called by a session that has ended. */

@@ -88,9 +88,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     this.readable = Selector.open();
   }
 
-  /**
-   * One end of a socket that is a file has no name: it is this machine, with a port that none has.
-   */
+  /** Unix sockets have no address; they get 127.0.0.1:65535, as from sshd. */
   private static SocketAddress named(SocketAddress address) {
     return address instanceof UnixDomainSocketAddress
         ? new InetSocketAddress(InetAddress.getLoopbackAddress(), SocketServices.NO_PORT)

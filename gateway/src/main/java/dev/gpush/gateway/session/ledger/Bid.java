@@ -17,7 +17,7 @@ public record Bid(String backend, GangId gang, boolean isWanted) {
   }
 
   /** The gang to release, whatever exists of it. */
-  public Gang whateverIsThere() {
+  public Gang gangToRelease() {
     return new Gang(gang, backend, List.of(), "");
   }
 

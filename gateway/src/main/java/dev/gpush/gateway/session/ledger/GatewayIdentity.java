@@ -20,7 +20,7 @@ public record GatewayIdentity(
    * home.
    */
   public boolean keeps(LedgerEntry entry) {
-    return holder.isSame(entry.holder());
+    return holder.isSame(entry.keeper().holder());
   }
 
   /** Whether a gang was made by this home, although its ledger does not know it. */

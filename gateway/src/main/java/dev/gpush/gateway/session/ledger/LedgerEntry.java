@@ -124,7 +124,7 @@ public record LedgerEntry(
 
   public LedgerEntry in(SessionState next, String why) {
     Lease then = next == SessionState.QUEUED ? lease.queued() : lease;
-    var at = new Status(next, why, foreign());
+    var at = new Status(next, why, status.foreign());
     return new LedgerEntry(identity, keeper, asked, then, reservation, at);
   }
 
@@ -136,7 +136,7 @@ public record LedgerEntry(
 
   /** The entry for this holder, with a higher term that takes the gang over. */
   public LedgerEntry keptBy(Holder other, long higher) {
-    var next = new Keeper(owner(), other, host(), boot(), higher);
+    var next = new Keeper(keeper.owner(), other, keeper.host(), keeper.boot(), higher);
     return new LedgerEntry(identity, next, asked, lease, reservation, status);
   }
 
@@ -181,7 +181,8 @@ public record LedgerEntry(
 
   /** The entry with another Python for later runs. */
   public LedgerEntry withPython(String other) {
-    var changed = new Asked(nodes(), gpus(), Optional.of(other), natives(), attach());
+    var changed =
+        new Asked(asked.nodes(), gpus(), Optional.of(other), asked.natives(), asked.attach());
     return new LedgerEntry(identity, keeper, changed, lease, reservation, status);
   }
 
@@ -208,7 +209,7 @@ public record LedgerEntry(
     return new LedgerEntry(identity, keeper, asked, lease, reservation, next);
   }
 
-  // ---- values of its parts
+  // ---- values of its parts that are asked for often
 
   public String id() {
     return identity.id();
@@ -226,52 +227,8 @@ public record LedgerEntry(
     return identity.created();
   }
 
-  public String owner() {
-    return keeper.owner();
-  }
-
-  public Holder holder() {
-    return keeper.holder();
-  }
-
-  public String host() {
-    return keeper.host();
-  }
-
-  public String boot() {
-    return keeper.boot();
-  }
-
-  public long term() {
-    return keeper.term();
-  }
-
-  public int nodes() {
-    return asked.nodes();
-  }
-
   public GpuRequest gpus() {
     return asked.gpus();
-  }
-
-  public Optional<String> python() {
-    return asked.python();
-  }
-
-  public List<String> natives() {
-    return asked.natives();
-  }
-
-  public Optional<String> attach() {
-    return asked.attach();
-  }
-
-  public Optional<Duration> hardEnd() {
-    return lease.hardEnd();
-  }
-
-  public Duration idle() {
-    return lease.idle();
   }
 
   public GangId gang() {
@@ -280,10 +237,6 @@ public record LedgerEntry(
 
   public String backend() {
     return reservation.first().backend();
-  }
-
-  public Map<String, String> inherit() {
-    return reservation.inherit();
   }
 
   public Optional<Gang> grant() {
@@ -302,10 +255,6 @@ public record LedgerEntry(
     return status.detail();
   }
 
-  public boolean foreign() {
-    return status.foreign();
-  }
-
   // ---- on disk
 
   public Json.Obj json() {
@@ -321,24 +270,24 @@ public record LedgerEntry(
         "state", state().word(),
         "detail", detail(),
         "backend", backend(),
-        "nodes", nodes(),
+        "nodes", asked.nodes(),
         "gpus", gpus().toString(),
-        "hard_end_s", hardEnd().map(Duration::toSeconds),
-        "idle_s", idle().toSeconds(),
-        "python", python(),
+        "hard_end_s", lease.hardEnd().map(Duration::toSeconds),
+        "idle_s", lease.idle().toSeconds(),
+        "python", asked.python(),
         "root", root().toString(),
-        "owner", owner(),
-        "holder", holder().text(),
-        "host", host(),
-        "boot", boot(),
+        "owner", keeper.owner(),
+        "holder", keeper.holder().text(),
+        "host", keeper.host(),
+        "boot", keeper.boot(),
         "created", created().toString(),
-        "term", term(),
-        "inherit", inherit(),
-        "natives", natives(),
+        "term", keeper.term(),
+        "inherit", reservation.inherit(),
+        "natives", asked.natives(),
         "grant", grant().map(Gang::json),
         "others", others().stream().map(Bid::json).toList(),
-        "foreign", foreign(),
-        "attach", attach());
+        "foreign", status.foreign(),
+        "attach", asked.attach());
   }
 
   /**

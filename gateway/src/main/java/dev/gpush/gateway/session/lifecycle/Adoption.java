@@ -37,28 +37,28 @@ import java.util.function.Predicate;
  */
 public final class Adoption {
   private final GatewayIdentity identity;
-  private final UnknownGangs strangers;
+  private final UnknownGangs unknown;
   private final Backends backends;
-  private final SessionRegistry book;
+  private final SessionRegistry registry;
   private final Ledger ledger;
   private final RequestBuilder requests;
-  private final SessionLinks linker;
+  private final SessionLinks links;
 
   public Adoption(
       GatewayIdentity identity,
-      UnknownGangs strangers,
+      UnknownGangs unknown,
       Backends backends,
-      SessionRegistry book,
+      SessionRegistry registry,
       Ledger ledger,
       RequestBuilder requests,
-      SessionLinks linker) {
+      SessionLinks links) {
     this.identity = identity;
-    this.strangers = strangers;
+    this.unknown = unknown;
     this.backends = backends;
-    this.book = book;
+    this.registry = registry;
     this.ledger = ledger;
     this.requests = requests;
-    this.linker = linker;
+    this.links = links;
   }
 
   /**
@@ -73,7 +73,7 @@ public final class Adoption {
       throws InterruptedException {
     UnknownGangs.Stranger stranger = choose(which, config);
     Discovered found = stranger.found();
-    if (!take && !strangers.isForgotten(found)) {
+    if (!take && !unknown.isForgotten(found)) {
       throw new GpushException(
           new SessionFailure.HeldElsewhere(found.session(), words(found), which.isPresent()));
     }
@@ -81,7 +81,7 @@ public final class Adoption {
     LedgerEntry entry =
         requests.adopted(
             SessionName.parse(found.session()), config, stranger.backend(), found.gang(), idle);
-    SessionRegistry.Taken taken = book.adopt(entry, stranger.backend(), ledger);
+    SessionRegistry.Taken taken = registry.adopt(entry, stranger.backend(), ledger);
     LiveSession session = taken.session();
     try (TurnQueue.Turn _ = taken.turn()) {
       boolean isOurs = false;
@@ -94,19 +94,18 @@ public final class Adoption {
           // The gang stays with its holder; this home removes its entry.
           session.unlink();
           session.forget();
-          book.remove(session);
+          registry.remove(session);
         }
       }
       session.move(leased(session).in(SessionState.READY, ""));
     }
-    linker.observeSoon(session);
+    links.observeSoon(session);
     return session;
   }
 
   private UnknownGangs.Stranger choose(Optional<String> which, Config config) {
     var problems = new ArrayList<Finding>();
-    List<UnknownGangs.Stranger> all =
-        strangers.look(backends.of(config), new HashSet<>(), problems);
+    List<UnknownGangs.Stranger> all = unknown.look(backends.of(config), new HashSet<>(), problems);
     Predicate<UnknownGangs.Stranger> isMeant =
         stranger ->
             which.isEmpty()
@@ -151,14 +150,14 @@ public final class Adoption {
 
   private void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
     try {
-      linker.connect(session, config, talk);
+      links.connect(session, config, talk);
     } catch (GpushException refused) {
       if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
         throw refused;
       }
       // Agents decide by the term; whether it may be taken was checked above.
       session.takeFrom(other, identity.holder());
-      linker.connect(session, config, talk);
+      links.connect(session, config, talk);
     }
   }
 
@@ -167,6 +166,7 @@ public final class Adoption {
     LedgerEntry entry = session.entry();
     Json status = session.link(0).call("status", Json.object());
     return entry.leased(
-        new LeaseTerms(status.number("hard_left_s").map(Duration::ofSeconds), entry.idle()));
+        new LeaseTerms(
+            status.number("hard_left_s").map(Duration::ofSeconds), entry.lease().idle()));
   }
 }

@@ -45,7 +45,7 @@ public final class PendingReleases {
     var failures = new ArrayList<GpushException>();
     var kept = new ArrayList<String>();
     try {
-      kept.addAll(session.backend().release(session.whateverIsThere(), GANG_LIMIT));
+      kept.addAll(session.backend().release(session.gangToRelease(), GANG_LIMIT));
     } catch (GpushException stillThere) {
       failures.add(stillThere);
     }
@@ -72,7 +72,7 @@ public final class PendingReleases {
               bid.gang().text(),
               "backend " + bid.backend() + " is no longer configured"));
     }
-    backend.get().release(bid.whateverIsThere(), BID_LIMIT);
+    backend.get().release(bid.gangToRelease(), BID_LIMIT);
   }
 
   /**

@@ -34,8 +34,8 @@ import java.util.stream.Collectors;
  */
 public final class PendingRequests {
   private final Placement placement;
-  private final SessionLinks linker;
-  private final PendingReleases leftovers;
+  private final SessionLinks links;
+  private final PendingReleases releases;
   private final SessionEndings endings;
   private final UnreportedFailures ended;
   private final Preferences preferences;
@@ -50,8 +50,8 @@ public final class PendingRequests {
    */
   public PendingRequests(
       Placement placement,
-      SessionLinks linker,
-      PendingReleases leftovers,
+      SessionLinks links,
+      PendingReleases releases,
       SessionEndings endings,
       UnreportedFailures ended,
       Preferences preferences,
@@ -61,8 +61,8 @@ public final class PendingRequests {
       Tasks tasks,
       Runnable changed) {
     this.placement = placement;
-    this.linker = linker;
-    this.leftovers = leftovers;
+    this.links = links;
+    this.releases = releases;
     this.endings = endings;
     this.ended = ended;
     this.preferences = preferences;
@@ -165,8 +165,8 @@ public final class PendingRequests {
         }
       }
     }
-    leftovers.sweepSoon(session, taking::end);
-    linker.observeSoon(session);
+    releases.sweepSoon(session, taking::end);
+    links.observeSoon(session);
     preferences.remember(config.root(), wish);
     changed.run();
     prepare(session, pending);
@@ -213,7 +213,7 @@ public final class PendingRequests {
     String told = "";
     while (true) {
       try {
-        linker.connect(session, config, talk);
+        links.connect(session, config, talk);
         return;
       } catch (GpushException failed) {
         if (!session.backend().capabilities().hasQueue()
@@ -282,13 +282,13 @@ public final class PendingRequests {
   private static UpRequest again(LedgerEntry entry) {
     UpRequest.Wanted wanted =
         UpRequest.Wanted.asConfigured()
-            .size(Optional.of(entry.nodes()), Optional.of(entry.gpus()))
-            .python(entry.python())
-            .natives(entry.natives())
-            .attach(entry.attach());
-    return UpRequest.of(entry.root(), entry.inherit())
+            .size(Optional.of(entry.asked().nodes()), Optional.of(entry.gpus()))
+            .python(entry.asked().python())
+            .natives(entry.asked().natives())
+            .attach(entry.asked().attach());
+    return UpRequest.of(entry.root(), entry.reservation().inherit())
         .named(Optional.of(entry.name()))
         .wanting(wanted)
-        .leased(new UpRequest.Lease(entry.hardEnd(), Optional.of(entry.idle())));
+        .leased(new UpRequest.Lease(entry.lease().hardEnd(), Optional.of(entry.lease().idle())));
   }
 }

@@ -17,7 +17,7 @@ public final class PythonChange {
 
   /** Uses a Python given by a flag; one of the project's files is only mentioned. */
   public static void apply(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk) {
-    Optional<String> has = session.entry().python();
+    Optional<String> has = session.entry().asked().python();
     if (request.existing() == Existing.TAKE_ANY
         || wish.python().isEmpty()
         || wish.python().equals(has)) {

@@ -42,7 +42,7 @@ public final class QueuedIdleTime {
     }
     Duration waited = Duration.between(entry.created(), clock.now());
     Duration idle = after(waited);
-    if (waited.compareTo(SHORTEST_WAIT) < 0 || idle.compareTo(entry.idle()) <= 0) {
+    if (waited.compareTo(SHORTEST_WAIT) < 0 || idle.compareTo(entry.lease().idle()) <= 0) {
       return;
     }
     try {
@@ -52,7 +52,7 @@ public final class QueuedIdleTime {
       LOG.log(System.Logger.Level.WARNING, "idle time not set, session=" + entry.name(), failed);
       return;
     }
-    session.move(session.entry().leased(new LeaseTerms(entry.hardEnd(), idle)));
+    session.move(session.entry().leased(new LeaseTerms(entry.lease().hardEnd(), idle)));
     talk.say(
         entry.name()
             + " waited for "
@@ -60,6 +60,6 @@ public final class QueuedIdleTime {
             + ", so its idle time is "
             + DurationText.coarse(idle)
             + " instead of "
-            + DurationText.coarse(entry.idle()));
+            + DurationText.coarse(entry.lease().idle()));
   }
 }

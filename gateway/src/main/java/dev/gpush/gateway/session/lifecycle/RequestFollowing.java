@@ -67,7 +67,7 @@ public final class RequestFollowing {
 
   /**
    * Cancels it; on return nothing is requested any longer, and granted nodes are given back, but
-   * for those of a session that was ready: somebody may use it already.
+   * for those of a session that was ready: other users may be on it.
    */
   public static void giveUp(LiveSession session, PendingRequest pending, Talk talk) {
     try (Talk.Step _ = talk.step("giving " + session.name() + " up")) {

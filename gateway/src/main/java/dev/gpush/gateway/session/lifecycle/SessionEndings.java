@@ -28,13 +28,13 @@ public final class SessionEndings {
    */
   private static final String DISCARD = "--discard";
 
-  private final SessionRegistry book;
-  private final PendingReleases leftovers;
+  private final SessionRegistry registry;
+  private final PendingReleases releases;
   private final Runnable changed;
 
-  public SessionEndings(SessionRegistry book, PendingReleases leftovers, Runnable changed) {
-    this.book = book;
-    this.leftovers = leftovers;
+  public SessionEndings(SessionRegistry registry, PendingReleases releases, Runnable changed) {
+    this.registry = registry;
+    this.releases = releases;
     this.changed = changed;
   }
 
@@ -49,7 +49,7 @@ public final class SessionEndings {
     try (session) {
       session.stop();
       if (isAsked) {
-        leftovers.releaseAll(session);
+        releases.releaseAll(session);
       }
       isGone = true;
     } catch (GpushException stillThere) {
@@ -60,7 +60,7 @@ public final class SessionEndings {
     } finally {
       if (isGone) {
         session.forget();
-        book.remove(session);
+        registry.remove(session);
       } else {
         session.leak(why);
       }
@@ -169,7 +169,7 @@ public final class SessionEndings {
           .ifPresent(problem -> talk.say("the ledger cannot be written: " + problem.getMessage()));
       changed.run();
       session.stop();
-      List<String> kept = leftovers.releaseAll(session);
+      List<String> kept = releases.releaseAll(session);
       isGone = true;
       words.forEach(run -> talk.say("stopped " + run));
       return new GivenBack(running, kept);
@@ -183,7 +183,7 @@ public final class SessionEndings {
       session.close();
       if (isGone) {
         session.moveAnyway(session.entry().in(SessionState.RELEASED, reason));
-        book.remove(session);
+        registry.remove(session);
       } else {
         session.leak(why);
         changed.run();

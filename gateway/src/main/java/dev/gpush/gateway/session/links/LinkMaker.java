@@ -70,8 +70,10 @@ public final class LinkMaker {
       Through through,
       LinkListener listener) {
     // Agents compare the whole text, so a session keeps the one that it was made with.
-    Holder holder = identity.keeps(entry) ? entry.holder() : identity.holder();
-    var who = new LinkIdentity(node.index(), holder.text(), identity.incarnation(), entry.term());
+    Holder holder = identity.keeps(entry) ? entry.keeper().holder() : identity.holder();
+    var who =
+        new LinkIdentity(
+            node.index(), holder.text(), identity.incarnation(), entry.keeper().term());
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
     PipeSource pipes = pipes(backend, gang, node, through);
     return new Link(who, pipes, group, clock, random, timing, listener);

@@ -125,7 +125,7 @@ public final class SessionLinks {
                 watch(session, node.index(), state);
               }));
     }
-    session.linked(links, works.make(session, links, config));
+    session.setLinks(links, works.make(session, links, config));
     session.work().start();
     session.lost().ifPresent(session::lose);
     var connecting = new TreeMap<Integer, Task<Json.Obj, IOException>>();
@@ -160,28 +160,28 @@ public final class SessionLinks {
     }
   }
 
-  /** Before a command uses the whole gang; see {@link #linked}. */
+  /** Before a command uses the whole gang; see {@link #requireLinks}. */
   public void ensure(LiveSession session, Talk talk) throws InterruptedException {
-    linked(session, talk);
+    requireLinks(session, talk);
     session.requireWhole();
-    requireLinks(session, session.links());
+    requireOpen(session, session.links());
   }
 
-  /** Before a command uses some of the nodes; see {@link #linked}. */
+  /** Before a command uses some of the nodes; see {@link #requireLinks}. */
   public void ensure(LiveSession session, List<Integer> nodes, Talk talk)
       throws InterruptedException {
-    linked(session, talk);
+    requireLinks(session, talk);
     if (nodes.stream().anyMatch(session::isLost)) {
       session.requireWhole();
     }
-    requireLinks(session, nodes.stream().map(session::link).toList());
+    requireOpen(session, nodes.stream().map(session::link).toList());
   }
 
   /**
    * A session of an earlier gateway may have no links yet; one that has ended fails with its
    * reason. The caller has the session's turn, or the session has links.
    */
-  public void linked(LiveSession session, Talk talk) throws InterruptedException {
+  public void requireLinks(LiveSession session, Talk talk) throws InterruptedException {
     session.requireUsable();
     session
         .superseded()
@@ -197,20 +197,20 @@ public final class SessionLinks {
   }
 
   /**
-   * As {@link #linked}, for a caller without the turn: one that is just being made or recovered is
-   * waited for, because its turn ends when it is linked.
+   * As {@link #requireLinks}, for a caller without the turn: one that is just being made or
+   * recovered is waited for, because its turn ends when it is linked.
    *
    * @param what is waiting, for others that wait for its turn
    */
   public void await(LiveSession session, String what) throws InterruptedException {
     if (session.links().isEmpty()) {
       try (TurnQueue.Turn _ = session.begin(what, Talk.silent())) {
-        linked(session, Talk.silent());
+        requireLinks(session, Talk.silent());
       }
     }
   }
 
-  private static void requireLinks(LiveSession session, List<Link> links) {
+  private static void requireOpen(LiveSession session, List<Link> links) {
     for (Link link : links) {
       switch (link.state()) {
         case LinkState.Over(var reason) ->

@@ -178,13 +178,13 @@ public final class LiveSession implements AutoCloseable {
     return isForgotten || entry.state().isOver();
   }
 
-  public synchronized void linked(List<Link> made, SessionWork with) {
+  public synchronized void setLinks(List<Link> made, SessionWork with) {
     links = List.copyOf(made);
     work = Optional.of(with);
   }
 
-  /** Another gateway has the gang: links are not made any more, until somebody wants it back. */
-  public synchronized void lookOn(AgentFailure.Superseded by) {
+  /** Another gateway has the gang: no more links are made until the user takes it back. */
+  public synchronized void markHeldElsewhere(AgentFailure.Superseded by) {
     refused = Optional.of(by);
   }
 
@@ -204,7 +204,7 @@ public final class LiveSession implements AutoCloseable {
   /** Takes the session over for this holder, under a higher term; the old links end. */
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
-    moveAnyway(entry().keptBy(by, Math.max(entry().term(), other.term()) + 1));
+    moveAnyway(entry().keptBy(by, Math.max(entry().keeper().term(), other.term()) + 1));
     synchronized (this) {
       refused = Optional.empty();
     }
@@ -284,7 +284,7 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /** The gang to release: the grant, or, when the reply was lost, the gang by its id alone. */
-  public Gang whateverIsThere() {
+  public Gang gangToRelease() {
     LedgerEntry now = entry();
     return now.grant().orElseGet(() -> new Gang(now.gang(), now.backend(), List.of(), ""));
   }
@@ -356,7 +356,7 @@ public final class LiveSession implements AutoCloseable {
     return allUp() && isWhole ? SessionState.READY : SessionState.DEGRADED;
   }
 
-  /** In the book of a new gateway, not linked yet, and somebody is at it. */
+  /** Registered by a new gateway, not linked yet, and a command has its turn. */
   public synchronized boolean isBeingTakenOver() {
     return entry.state() == SessionState.READY && links.isEmpty() && turns.isTaken();
   }

@@ -5,7 +5,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
-import dev.gpush.gateway.session.saves.Surroundings;
+import dev.gpush.gateway.session.saves.SessionPort;
 import dev.gpush.launch.Launcher;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** When a session's saves may be sent. */
-final class SessionSaves implements Surroundings {
+final class SessionSaves implements SessionPort {
   /** What {@code sync.while-running} says. */
   enum WhileRunning {
     /** Hold where a run is on several nodes. */
@@ -100,7 +100,7 @@ final class SessionSaves implements Surroundings {
     if (session.entry().state() != SessionState.READY) {
       return Optional.of("the session is not ready");
     }
-    if (session.entry().foreign()) {
+    if (session.entry().status().foreign()) {
       return Optional.of("the nodes have files that were sent from elsewhere; gpush sync asks");
     }
     return hasFiles() ? Optional.empty() : Optional.of("nothing was sent yet");

@@ -11,11 +11,10 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.gateway.session.forward.SessionForwards;
 import dev.gpush.gateway.session.history.SessionHistory;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.saves.LiveSync;
-import dev.gpush.gateway.session.saves.NodeStandings;
+import dev.gpush.gateway.session.saves.NodeGenerations;
 import dev.gpush.launch.Launcher;
 import dev.gpush.launch.environment.EnvironmentChoice;
 import dev.gpush.launch.environment.NodeEnvironments;
@@ -53,7 +52,7 @@ public final class SessionWork implements AutoCloseable {
   private final AtomicInteger lastWithOtherPython = new AtomicInteger();
   private final RestartedAgents restarted;
   private final SessionSaves saves;
-  private final NodeStandings standings;
+  private final NodeGenerations generations;
   private final LiveSync live;
   private final Optional<SessionHistory> history;
 
@@ -81,7 +80,7 @@ public final class SessionWork implements AutoCloseable {
     this.restarted = new RestartedAgents(clock);
     this.saves =
         new SessionSaves(session, launcher, restarted, saves.whileRunning(), saves.paused());
-    this.standings = new NodeStandings(nodes.size());
+    this.generations = new NodeGenerations(nodes.size());
     this.live =
         new LiveSync(
             session.name().text(),
@@ -89,7 +88,7 @@ public final class SessionWork implements AutoCloseable {
             sync,
             watch,
             nodes,
-            standings,
+            generations,
             saves.mode(),
             clock,
             tasks);
@@ -157,7 +156,7 @@ public final class SessionWork implements AutoCloseable {
   /** Whether this gateway knows that a node has files. */
   boolean hasFiles() {
     for (int node = 0; node < nodes.size(); node++) {
-      if (standings.generation(node).orElse(0L) > 0) {
+      if (generations.generation(node).orElse(0L) > 0) {
         return true;
       }
     }
@@ -181,10 +180,10 @@ public final class SessionWork implements AutoCloseable {
 
   /** Sends the workspace to all nodes or to none. */
   public long push(boolean overwrite, Talk talk) throws InterruptedException {
-    boolean isForeign = session.entry().foreign();
+    boolean isForeign = session.entry().status().foreign();
     PushOptions options = options(overwrite);
     boolean isCompared = isForeign && !overwrite;
-    long begun = standings.moment();
+    long begun = generations.moment();
     Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
     live.pushed(now.counter(), begun);
     live.used();
@@ -256,8 +255,8 @@ public final class SessionWork implements AutoCloseable {
 
   private EnvironmentChoice choice(Config config) {
     LedgerEntry entry = session.entry();
-    return EnvironmentChoice.of(config, entry.python())
-        .with(ConfiguredData.of(config, entry.owner()).folders());
+    return EnvironmentChoice.of(config, entry.asked().python())
+        .with(ConfiguredData.of(config, entry.keeper().owner()).folders());
   }
 
   /**
@@ -321,14 +320,14 @@ public final class SessionWork implements AutoCloseable {
 
   /** The newest generation that this gateway knows to be on all nodes; 0 before it wrote one. */
   public long generation() {
-    return standings.common().orElse(0L);
+    return generations.common().orElse(0L);
   }
 
   /** The generation that this gateway has written there; empty when it has written none yet. */
   public Optional<Long> generation(int node) {
     return node >= nodes.size() || restarted.isEmpty(node)
         ? Optional.of(0L)
-        : standings.generation(node);
+        : generations.generation(node);
   }
 
   /** Nodes whose agent was replaced, until a command has told the user. */

@@ -10,7 +10,6 @@ import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.gateway.session.forward.SessionForwards;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.launch.Launcher;
@@ -90,7 +89,7 @@ public final class SessionWorks {
             files.resolve("runs"),
             config.flatMap(
                 read ->
-                    ConfiguredData.of(read, entry.owner())
+                    ConfiguredData.of(read, entry.keeper().owner())
                         .outputs(session.backend().capabilities())));
     Tasks group = tasks.group("session-" + entry.name());
     Optional<String> unusual = TreeScan.whyUnusual(entry.root(), gitPlaces);

@@ -121,7 +121,7 @@ public final class Placement {
         .filter(price -> price.getKey().toLowerCase(Locale.ROOT).equals(model))
         .flatMap(price -> number(price.getValue()).stream())
         .findFirst()
-        .map(each -> each * entry.nodes() * entry.gpus().count());
+        .map(each -> each * entry.asked().nodes() * entry.gpus().count());
   }
 
   private static Optional<Double> number(Json value) {

@@ -114,16 +114,20 @@ public final class RequestBuilder {
     return new GangRequest(
         entry.gang(),
         new Requester(
-            entry.owner(), entry.holder().text(), entry.name().text(), project(config.root())),
-        entry.nodes(),
+            entry.keeper().owner(),
+            entry.keeper().holder().text(),
+            entry.name().text(),
+            project(config.root())),
+        entry.asked().nodes(),
         entry.gpus(),
-        new LeaseTerms(entry.hardEnd(), entry.idle(), warnings(config)),
-        new GangRequest.Variables(SessionEnvironment.base(config, entry), entry.inherit()),
+        new LeaseTerms(entry.lease().hardEnd(), entry.lease().idle(), warnings(config)),
+        new GangRequest.Variables(
+            SessionEnvironment.base(config, entry), entry.reservation().inherit()),
         new GangRequest.Options(
-            entry.natives(),
+            entry.asked().natives(),
             config.text("image"),
-            entry.attach(),
-            ConfiguredData.of(config, entry.owner()).mounted()));
+            entry.asked().attach(),
+            ConfiguredData.of(config, entry.keeper().owner()).mounted()));
   }
 
   private static List<Duration> warnings(Config config) {

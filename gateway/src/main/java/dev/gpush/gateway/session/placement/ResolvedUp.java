@@ -76,10 +76,10 @@ public record ResolvedUp(
   /** What a session has and what is asked for instead. */
   public List<SessionFailure.Difference> differences(LedgerEntry has) {
     var differences = new ArrayList<SessionFailure.Difference>();
-    if (explicit.contains("nodes") && has.nodes() != nodes()) {
+    if (explicit.contains("nodes") && has.asked().nodes() != nodes()) {
       differences.add(
           new SessionFailure.Difference(
-              "nodes", Integer.toString(has.nodes()), Integer.toString(nodes())));
+              "nodes", Integer.toString(has.asked().nodes()), Integer.toString(nodes())));
     }
     boolean isSame = has.gpus().equals(gpus()) || (has.gpus().isNone() && gpus().isNone());
     if (explicit.contains("gpus") && !isSame) {
@@ -92,17 +92,17 @@ public record ResolvedUp(
           new SessionFailure.Difference(
               "backend", String.join(",", places), String.join(",", backends)));
     }
-    if (attach().isPresent() && !attach().equals(has.attach())) {
+    if (attach().isPresent() && !attach().equals(has.asked().attach())) {
       differences.add(
           new SessionFailure.Difference(
-              "attach", has.attach().orElse("nodes of its own"), attach().get()));
+              "attach", has.asked().attach().orElse("nodes of its own"), attach().get()));
     }
     List<String> natives = asked.natives();
-    if (!natives.isEmpty() && !natives.equals(has.natives())) {
+    if (!natives.isEmpty() && !natives.equals(has.asked().natives())) {
       differences.add(
           new SessionFailure.Difference(
               "sbatch options",
-              has.natives().isEmpty() ? "none" : String.join(" ", has.natives()),
+              has.asked().natives().isEmpty() ? "none" : String.join(" ", has.asked().natives()),
               String.join(" ", natives)));
     }
     return differences;

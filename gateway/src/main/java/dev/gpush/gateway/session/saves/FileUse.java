@@ -18,11 +18,11 @@ final class FileUse {
 
   private static final System.Logger LOG = System.getLogger("gpush.sync");
 
-  private final Surroundings session;
+  private final SessionPort session;
   private final Tasks tasks;
   private final AtomicBoolean isTelling = new AtomicBoolean();
 
-  FileUse(Surroundings session, Tasks tasks) {
+  FileUse(SessionPort session, Tasks tasks) {
     this.session = session;
     this.tasks = tasks;
   }

@@ -53,7 +53,7 @@ public final class LiveSync implements AutoCloseable {
 
   private static final Duration TURN_LIMIT = Duration.ofSeconds(1);
 
-  /** What a user decides has no wait of its own. */
+  /** Appended where the user must answer. */
   private static final String ASKS = "; gpush sync asks";
 
   private static final String OTHER = "another command has the session";
@@ -61,11 +61,11 @@ public final class LiveSync implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("gpush.sync");
 
   private final String name;
-  private final Surroundings session;
+  private final SessionPort session;
   private final WorkspaceSync sync;
   private final WorkspaceWatch watch;
   private final List<SyncNode> nodes;
-  private final NodeStandings standings;
+  private final NodeGenerations generations;
   private final Clock clock;
   private final Tasks tasks;
   private final BusyPaths busy = new BusyPaths();
@@ -73,7 +73,7 @@ public final class LiveSync implements AutoCloseable {
   private final FileUse use;
   private final SavesView view;
 
-  // of the thread
+  // confined to the saves thread
   private final EditLooks editLooks;
   private Optional<String> edits = Optional.empty();
   private Optional<Set<Path>> unseen = Optional.empty();
@@ -91,15 +91,15 @@ public final class LiveSync implements AutoCloseable {
 
   /**
    * @param name of the session, for the log
-   * @param standings shared with the session, whose commands push too
+   * @param generations shared with the session, whose commands push too
    */
   public LiveSync(
       String name,
-      Surroundings session,
+      SessionPort session,
       WorkspaceSync sync,
       WorkspaceWatch watch,
       List<SyncNode> nodes,
-      NodeStandings standings,
+      NodeGenerations generations,
       SyncView.Mode mode,
       Clock clock,
       Tasks tasks) {
@@ -108,13 +108,13 @@ public final class LiveSync implements AutoCloseable {
     this.sync = sync;
     this.watch = watch;
     this.nodes = List.copyOf(nodes);
-    this.standings = standings;
+    this.generations = generations;
     this.state = new SaveState(mode);
     this.clock = clock;
     this.tasks = tasks.group("live");
     this.push = new SavePush(this.tasks);
     this.use = new FileUse(session, this.tasks);
-    this.view = new SavesView(session, watch, state, standings, sync::staying, clock);
+    this.view = new SavesView(session, watch, state, generations, sync::staying, clock);
     this.editLooks = new EditLooks(clock.nanos());
   }
 
@@ -146,10 +146,10 @@ public final class LiveSync implements AutoCloseable {
   /**
    * A command has brought everything to all nodes.
    *
-   * @param begun the {@link NodeStandings#moment} before
+   * @param begun the {@link NodeGenerations#moment} before
    */
   public void pushed(long generation, long begun) {
-    session.sent(standings.hold(standings.all(), generation, begun));
+    session.sent(generations.hold(generations.all(), generation, begun));
     state.sent(Map.of());
     isExpected = true;
     watch.wake();
@@ -162,16 +162,16 @@ public final class LiveSync implements AutoCloseable {
 
   /** A node has another agent, and perhaps another disk. */
   public void replaced(int node) {
-    standings.forget(node);
+    generations.forget(node);
     isExpected = true;
     watch.wake();
   }
 
   /** A node's link is up again, or is cut. */
   public void linkChanged(int node, boolean isUp) {
-    standings.away(node, !isUp);
+    generations.away(node, !isUp);
     if (isUp) {
-      standings.expect(node);
+      generations.expect(node);
       watch.wake();
     } else {
       sync.abandon(nodes.get(node));
@@ -265,7 +265,7 @@ public final class LiveSync implements AutoCloseable {
       isVisited = false;
       editLooks.visited(now);
     }
-    Optional<Duration> left = pause.isZero() ? standings.next(now) : Optional.empty();
+    Optional<Duration> left = pause.isZero() ? generations.next(now) : Optional.empty();
     Optional<Duration> look =
         pause.isZero() && mode() == SyncView.Mode.LIVE
             ? Optional.of(editLooks.next(now))
@@ -298,9 +298,9 @@ public final class LiveSync implements AutoCloseable {
       retry = Backoff.none();
     }
     if (!isKnown && retry.isOver(clock.nanos())) {
-      long begun = standings.moment();
+      long begun = generations.moment();
       sync.learn(nodes)
-          .ifPresent(generation -> standings.hold(standings.all(), generation.counter(), begun));
+          .ifPresent(generation -> generations.hold(generations.all(), generation.counter(), begun));
       isKnown = true;
     }
     Looked looked;
@@ -319,10 +319,10 @@ public final class LiveSync implements AutoCloseable {
     if (!looked.root().equals(lastRoot)) {
       lastRoot = looked.root();
       retry = Backoff.none();
-      standings.saved();
+      generations.saved();
     }
     long now = clock.nanos();
-    if (looked.pending().isEmpty() && !standings.areWanting(now)) {
+    if (looked.pending().isEmpty() && !generations.areWanting(now)) {
       if (edits.isEmpty()) {
         retry = Backoff.none();
       }
@@ -339,7 +339,7 @@ public final class LiveSync implements AutoCloseable {
     boolean isRetried = edits.isPresent() && retry.isOver(clock.nanos());
     boolean isDue = editLooks.isDue(clock.nanos()) || isRetried;
     if (!isDue
-        || !standings.areEqual()
+        || !generations.areEqual()
         || mode() != SyncView.Mode.LIVE
         || state.isLeftToOthers()
         || push.isStopped()) {
@@ -348,12 +348,12 @@ public final class LiveSync implements AutoCloseable {
     Optional<Duration> quiet = editorsQuiet();
     long begun = clock.nanos();
     editLooks.looked(quiet, Duration.ZERO, begun);
-    Optional<Surroundings.Turn> turn =
+    Optional<SessionPort.Turn> turn =
         quiet.isEmpty() && !isRetried ? Optional.empty() : session.tryBegin();
     if (turn.isEmpty()) {
       return;
     }
-    try (Surroundings.Turn _ = turn.get()) {
+    try (SessionPort.Turn _ = turn.get()) {
       if (session.holdingRun().isPresent()) {
         return;
       }
@@ -413,14 +413,14 @@ public final class LiveSync implements AutoCloseable {
       watch.dealtWith();
       return;
     }
-    Optional<Surroundings.Turn> turn = push.isStopped() ? Optional.empty() : session.tryBegin();
+    Optional<SessionPort.Turn> turn = push.isStopped() ? Optional.empty() : session.tryBegin();
     if (turn.isEmpty()) {
       state.looked(looked, Optional.of(OTHER), false);
       session.awaitTurn(TURN_LIMIT);
       pause = Duration.ofMillis(1);
       return;
     }
-    try (Surroundings.Turn _ = turn.get()) {
+    try (SessionPort.Turn _ = turn.get()) {
       Optional<String> run = session.holdingRun();
       if (run.isPresent()) {
         state.looked(looked, run, false);
@@ -428,7 +428,7 @@ public final class LiveSync implements AutoCloseable {
         watch.dealtWith();
         return;
       }
-      push(looked, standings.common().isEmpty());
+      push(looked, generations.common().isEmpty());
     }
   }
 
@@ -439,19 +439,19 @@ public final class LiveSync implements AutoCloseable {
    */
   private void push(Looked looked, boolean isChecked) throws InterruptedException {
     state.looked(looked, Optional.empty(), true);
-    for (int node : standings.all()) {
+    for (int node : generations.all()) {
       if (session.isLost(node)) {
-        standings.leaveOut(node, "it is lost", clock.nanos());
+        generations.leaveOut(node, "it is lost", clock.nanos());
       }
     }
     while (true) {
-      List<Integer> present = standings.present(clock.nanos());
+      List<Integer> present = generations.present(clock.nanos());
       if (present.isEmpty()) {
         state.looked(looked, Optional.of("no node can be reached"), false);
         return;
       }
       try {
-        long begun = standings.moment();
+        long begun = generations.moment();
         List<SyncNode> those = present.stream().map(nodes::get).toList();
         Optional<Pushed> done = push.run(() -> sync.pushLooked(those, isChecked));
         if (done.isEmpty()) {
@@ -460,7 +460,7 @@ public final class LiveSync implements AutoCloseable {
           return;
         }
         Pushed pushed = done.get();
-        List<Integer> holding = standings.hold(present, pushed.generation().counter(), begun);
+        List<Integer> holding = generations.hold(present, pushed.generation().counter(), begun);
         busy.sent(pushed.paths(), clock.nanos());
         use.saved(pushed.paths(), busy);
         session.sent(holding);
@@ -469,7 +469,7 @@ public final class LiveSync implements AutoCloseable {
         watch.dealtWith();
         return;
       } catch (NodeFailed failed) {
-        standings.leaveOut(
+        generations.leaveOut(
             failed.node(), FailureClause.of(failed.failure().failure()), clock.nanos());
       }
     }

@@ -14,10 +14,10 @@ import java.util.function.Supplier;
 final class SavesView {
   private static final Duration SETTLE_PAUSE = Duration.ofMillis(5);
 
-  private final Surroundings session;
+  private final SessionPort session;
   private final WorkspaceWatch watch;
   private final SaveState state;
-  private final NodeStandings standings;
+  private final NodeGenerations generations;
   private final Supplier<Map<String, String>> staying;
   private final Clock clock;
 
@@ -25,16 +25,16 @@ final class SavesView {
    * @param staying what does not come home from the editors' node, and why
    */
   SavesView(
-      Surroundings session,
+      SessionPort session,
       WorkspaceWatch watch,
       SaveState state,
-      NodeStandings standings,
+      NodeGenerations generations,
       Supplier<Map<String, String>> staying,
       Clock clock) {
     this.session = session;
     this.watch = watch;
     this.state = state;
-    this.standings = standings;
+    this.generations = generations;
     this.staying = staying;
     this.clock = clock;
   }
@@ -63,14 +63,14 @@ final class SavesView {
     Optional<String> closed = session.closed();
     SaveState.Moment moment = state.moment();
     boolean isOff = moment.mode() == SyncView.Mode.OFF;
-    List<SyncView.Node> views = standings.views();
+    List<SyncView.Node> views = generations.views();
     return new SyncView(
         moment.mode(),
         moment.mode() == SyncView.Mode.LIVE
             && isCalm
             && closed.isEmpty()
             && moment.isSettled()
-            && standings.areEqual(),
+            && generations.areEqual(),
         views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
         views,
         moment.pending(),
@@ -84,7 +84,7 @@ final class SavesView {
 
   /** The link to a node is cut, which nothing that is held says. */
   private Optional<String> cut(SaveState.Moment moment) {
-    List<Integer> away = standings.away();
+    List<Integer> away = generations.away();
     return away.isEmpty() || !moment.held().isEmpty()
         ? Optional.empty()
         : Optional.of(

@@ -158,7 +158,7 @@ final class PreferencesTest {
     assertEquals(List.of(), plain().differences(has));
     assertEquals(
         List.of(
-            new SessionFailure.Difference("nodes", "" + has.nodes(), "9"),
+            new SessionFailure.Difference("nodes", "" + has.asked().nodes(), "9"),
             new SessionFailure.Difference(
                 "gpus", has.gpus().toString(), GpuRequest.parse(other).toString()),
             new SessionFailure.Difference("backend", "local", "hpc")),
@@ -169,7 +169,7 @@ final class PreferencesTest {
 
     write(project.resolve("gpush.yaml"), "nodes: 8\n");
     assertEquals(
-        List.of(new SessionFailure.Difference("nodes", "" + has.nodes(), "8")),
+        List.of(new SessionFailure.Difference("nodes", "" + has.asked().nodes(), "8")),
         plain().differences(has));
   }
 }

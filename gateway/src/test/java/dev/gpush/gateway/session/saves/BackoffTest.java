@@ -37,7 +37,7 @@ final class BackoffTest {
 
   @Test
   void aNodeThatCannotWriteIsTriedLessAndLessOftenUntilASave() {
-    var nodes = new NodeStandings(2);
+    var nodes = new NodeGenerations(2);
     nodes.hold(List.of(0, 1), 7, 0);
     int tries = 0;
     for (Duration at = Duration.ZERO; at.compareTo(DAY) < 0; at = at.plus(SECOND)) {
@@ -60,7 +60,7 @@ final class BackoffTest {
 
   @Test
   void aNodeWhoseLinkIsUpAgainIsTriedAtOnce() {
-    var nodes = new NodeStandings(1);
+    var nodes = new NodeGenerations(1);
     nodes.hold(List.of(0), 7, 0);
     for (int i = 0; i < 10; i++) {
       nodes.leaveOut(0, "its link is cut", clock.nanos());
@@ -75,7 +75,7 @@ final class BackoffTest {
   /** Its disk may be empty: what was sent to the agent before it may be lost. */
   @Test
   void aNodeThatRestartedDuringAPushDoesNotCountAsHavingIt() {
-    var nodes = new NodeStandings(2);
+    var nodes = new NodeGenerations(2);
     long begun = nodes.moment();
     nodes.forget(1);
 

@@ -103,7 +103,7 @@ final class RetriesTest {
   }
 
   /** Every try fails. */
-  private static final class Conflicting implements Surroundings {
+  private static final class Conflicting implements SessionPort {
     private final AtomicInteger tries = new AtomicInteger();
 
     @Override
@@ -191,7 +191,7 @@ final class RetriesTest {
                 tasks),
             watch,
             List.of(new Unreached()),
-            new NodeStandings(1),
+            new NodeGenerations(1),
             SyncView.Mode.LIVE,
             clock,
             tasks);

@@ -1,4 +1,4 @@
-package dev.gpush.app.windows;
+package dev.gpush.app;
 
 import dev.gpush.ssh.files.Wsl;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.gpush.gateway.session.views;
+package dev.gpush.gateway.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

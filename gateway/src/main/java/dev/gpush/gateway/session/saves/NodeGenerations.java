@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /** What each node holds, and which are left out of pushes for a while. Thread-safe. */
-public final class NodeStandings {
+public final class NodeGenerations {
   private static final Duration FIRST = Duration.ofSeconds(1);
 
   /** While there are new saves. */
@@ -27,7 +27,7 @@ public final class NodeStandings {
     private boolean isAway;
   }
 
-  public NodeStandings(int count) {
+  public NodeGenerations(int count) {
     for (int i = 0; i < count; i++) {
       nodes.add(new Node());
     }

@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
  * Connects to the gateway of a home, starts it when there is none, and agrees with one of another
  * build who runs.
  */
-final class GatewayDoor {
+final class GatewayConnector {
   /**
    * A JVM takes a second, on a full and cold machine half a minute and more (measured at load 28);
    * one that takes longer will not start.
@@ -55,23 +55,23 @@ final class GatewayDoor {
   private final Origin origin;
   private final long greetingMillis;
 
-  GatewayDoor(Origin origin, long greetingMillis) {
+  GatewayConnector(Origin origin, long greetingMillis) {
     this.origin = origin;
     this.greetingMillis = greetingMillis;
   }
 
   /** A connection to a running gateway with the same protocol, or to one started now. */
-  Visit enter(Console console) throws ClientException {
+  GatewayConnection enter(Console console) throws ClientException {
     var asked = new HashSet<Long>();
     long end = System.nanoTime() + END_NANOS;
     while (asked.size() <= HANDOVERS && System.nanoTime() < end) {
-      Optional<Visit> running = find();
-      Visit visit = running.isPresent() ? running.get() : start(console);
-      if (isOurBuild(visit)) {
-        return visit;
+      Optional<GatewayConnection> running = find();
+      GatewayConnection connection = running.isPresent() ? running.get() : start(console);
+      if (isOurBuild(connection)) {
+        return connection;
       }
-      if (!handOver(visit, false)) {
-        Visit other = understood(visit);
+      if (!handOver(connection, false)) {
+        GatewayConnection other = understood(connection);
         ControlClient.say(
             console,
             "gpush: the gateway (pid "
@@ -79,9 +79,9 @@ final class GatewayDoor {
                 + ") is another build and in use; using it until gpush gateway stop\n");
         return other;
       }
-      visit.close();
-      if (!asked.add(visit.greeting().pid())) {
-        pause(); // The same again: it has not shut its door yet.
+      connection.close();
+      if (!asked.add(connection.greeting().pid())) {
+        pause(); // The same again: it still accepts.
       }
     }
     throw ClientException.environment(
@@ -91,7 +91,7 @@ final class GatewayDoor {
   }
 
   /** The running gateway, if there is one. */
-  Optional<Visit> find() throws ClientException {
+  Optional<GatewayConnection> find() throws ClientException {
     Path socket = folder().socket();
     SocketChannel channel;
     try {
@@ -116,17 +116,17 @@ final class GatewayDoor {
   }
 
   /** Whether this gateway can carry out our requests. */
-  boolean speaksOurs(Visit visit) {
-    return visit.greeting().protocol() == Greeting.PROTOCOL;
+  boolean speaksOurs(GatewayConnection connection) {
+    return connection.greeting().protocol() == Greeting.PROTOCOL;
   }
 
   /** Uses this gateway, whatever its build, if its protocol is the same. */
-  Visit understood(Visit visit) throws ClientException {
-    if (speaksOurs(visit)) {
-      return visit;
+  GatewayConnection understood(GatewayConnection connection) throws ClientException {
+    if (speaksOurs(connection)) {
+      return connection;
     }
-    Greeting other = visit.greeting();
-    visit.close();
+    Greeting other = connection.greeting();
+    connection.close();
     throw ClientException.environment(
         "the gateway uses another protocol than this gpush",
         "process %d is another build (%s, protocol %d; this is %s, protocol %d) and in use"
@@ -138,10 +138,10 @@ final class GatewayDoor {
   /**
    * Asks the gateway to end for this build; it agrees when it has no other client, or when it must.
    */
-  boolean handOver(Visit visit, boolean evenInUse) throws ClientException {
+  boolean handOver(GatewayConnection connection, boolean evenInUse) throws ClientException {
     try {
-      visit.writer().write(new Payload().flag(evenInUse).frame(Kind.HANDOVER));
-      Optional<ControlFrame> answer = visit.reader().next();
+      connection.writer().write(new Payload().flag(evenInUse).frame(Kind.HANDOVER));
+      Optional<ControlFrame> answer = connection.reader().next();
       // A gateway that ends while we ask has agreed.
       return answer.isEmpty()
           || answer.get().kind() != Kind.HANDED_OVER
@@ -189,12 +189,12 @@ final class GatewayDoor {
     }
   }
 
-  private Visit start(Console console) throws ClientException {
+  private GatewayConnection start(Console console) throws ClientException {
     boolean isUp = false;
     try {
-      Visit visit = startInTime(console);
+      GatewayConnection connection = startInTime(console);
       isUp = true;
-      return visit;
+      return connection;
     } finally {
       if (!isUp) {
         clear();
@@ -202,7 +202,7 @@ final class GatewayDoor {
     }
   }
 
-  private Visit startInTime(Console console) throws ClientException {
+  private GatewayConnection startInTime(Console console) throws ClientException {
     RunFolder folder = folder();
     long end = System.nanoTime() + START_NANOS;
     while (true) {
@@ -220,7 +220,7 @@ final class GatewayDoor {
     }
   }
 
-  private Visit start(Console console, RunFolder folder, long end)
+  private GatewayConnection start(Console console, RunFolder folder, long end)
       throws ClientException, IOException {
     try (var progress = new Progress(console, "starting the gateway")) {
       makeHome(folder);
@@ -228,9 +228,9 @@ final class GatewayDoor {
         FileLock turn = null;
         try {
           while (true) {
-            Optional<Visit> visit = find();
-            if (visit.isPresent()) {
-              return visit.get();
+            Optional<GatewayConnection> connection = find();
+            if (connection.isPresent()) {
+              return connection.get();
             }
             if (turn == null) {
               turn = tryLock(file).orElse(null);
@@ -262,12 +262,13 @@ final class GatewayDoor {
         "check the owner and the free space of " + origin.home() + " and " + folder.path());
   }
 
-  private Visit launch(long end, Progress progress) throws ClientException, IOException {
+  private GatewayConnection launch(long end, Progress progress)
+      throws ClientException, IOException {
     GatewayLaunch launch = GatewayLaunch.start(origin);
     while (true) {
-      Optional<Visit> visit = find();
-      if (visit.isPresent()) {
-        return visit.get();
+      Optional<GatewayConnection> connection = find();
+      if (connection.isPresent()) {
+        return connection.get();
       }
       if (launch.foundAnother()) {
         launch = GatewayLaunch.start(origin); // Which was just ending.
@@ -283,7 +284,8 @@ final class GatewayDoor {
     }
   }
 
-  private Optional<Visit> greet(SocketChannel channel, Watchdog watchdog) throws ClientException {
+  private Optional<GatewayConnection> greet(SocketChannel channel, Watchdog watchdog)
+      throws ClientException {
     var reader = new ControlFrameReader(channel);
     var writer = new ControlFrameWriter(channel);
     boolean greeted = false;
@@ -296,10 +298,10 @@ final class GatewayDoor {
       if (first.get().kind() == Kind.REFUSED) {
         throw ClientException.refused(Refusal.of(first.get()));
       }
-      var visit = new Visit(channel, reader, writer, Greeting.of(first.get()));
-      checkHome(visit.greeting());
+      var connection = new GatewayConnection(channel, reader, writer, Greeting.of(first.get()));
+      checkHome(connection.greeting());
       greeted = true;
-      return Optional.of(visit);
+      return Optional.of(connection);
     } catch (IOException cut) {
       if (watchdog.hasBitten()) {
         throw silent();
@@ -322,8 +324,8 @@ final class GatewayDoor {
     }
   }
 
-  private boolean isOurBuild(Visit visit) {
-    return visit.greeting().build().equals(origin.build()) && speaksOurs(visit);
+  private boolean isOurBuild(GatewayConnection connection) {
+    return connection.greeting().build().equals(origin.build()) && speaksOurs(connection);
   }
 
   private void makeHome(RunFolder folder) throws ClientException, IOException {

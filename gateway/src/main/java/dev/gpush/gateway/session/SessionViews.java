@@ -1,4 +1,4 @@
-package dev.gpush.gateway.session.views;
+package dev.gpush.gateway.session;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.FailureClause;
@@ -101,13 +101,13 @@ public final class SessionViews {
         new SessionView.Status(state, detail, Optional.empty()),
         place(entry),
         SessionView.Lease.unknown(),
-        new SessionView.Work(nodes, Optional.empty(), 0, entry.python().orElse("")),
+        new SessionView.Work(nodes, Optional.empty(), 0, entry.asked().python().orElse("")),
         false);
   }
 
   /** What it has, or what it has asked for while nothing is granted. */
   private static int size(LedgerEntry entry) {
-    return entry.grant().map(gang -> gang.nodes().size()).orElse(entry.nodes());
+    return entry.grant().map(gang -> gang.nodes().size()).orElse(entry.asked().nodes());
   }
 
   private static GpuRequest gpus(LedgerEntry entry) {
@@ -120,7 +120,7 @@ public final class SessionViews {
 
   private static SessionView.Identity identity(LedgerEntry entry) {
     return new SessionView.Identity(
-        entry.id(), entry.name(), entry.root(), entry.owner(), entry.created());
+        entry.id(), entry.name(), entry.root(), entry.keeper().owner(), entry.created());
   }
 
   public static SessionView.Place place(LedgerEntry entry) {
@@ -162,7 +162,7 @@ public final class SessionViews {
             nodes,
             generation(nodes),
             session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
-            session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""),
+            session.workIfAny().flatMap(SessionWork::python).or(entry.asked()::python).orElse(""),
             status.items("warm").stream().map(SessionViews::warm).toList(),
             sync(session));
     return new SessionView(

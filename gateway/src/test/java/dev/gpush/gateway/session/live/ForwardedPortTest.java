@@ -1,4 +1,4 @@
-package dev.gpush.gateway.session.forward;
+package dev.gpush.gateway.session.live;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.channels.SocketChannel;
 
 /** An open connection to a gateway that has greeted. */
-record Visit(
+record GatewayConnection(
     SocketChannel channel, ControlFrameReader reader, ControlFrameWriter writer, Greeting greeting)
     implements AutoCloseable {
   @Override

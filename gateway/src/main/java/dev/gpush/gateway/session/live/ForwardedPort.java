@@ -1,4 +1,4 @@
-package dev.gpush.gateway.session.forward;
+package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;

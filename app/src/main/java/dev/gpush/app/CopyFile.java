@@ -1,4 +1,4 @@
-package dev.gpush.app.copy;
+package dev.gpush.app;
 
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.gateway.CopyProgram;

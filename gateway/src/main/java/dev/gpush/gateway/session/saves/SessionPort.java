@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** What a session says to the part of it that sends saves. Thread-safe. */
-public interface Surroundings {
+public interface SessionPort {
   /** Closing it lets commands go on. */
   interface Turn extends AutoCloseable {
     @Override

@@ -1,4 +1,4 @@
-package dev.gpush.gateway.session.views;
+package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
@@ -41,15 +41,15 @@ public final class Doctor {
 
   private final Ledger ledger;
   private final Backends backends;
-  private final UnknownGangs strangers;
+  private final UnknownGangs unknown;
   private final SessionViews views;
   private final Clock clock;
 
   public Doctor(
-      Ledger ledger, Backends backends, UnknownGangs strangers, SessionViews views, Clock clock) {
+      Ledger ledger, Backends backends, UnknownGangs unknown, SessionViews views, Clock clock) {
     this.ledger = ledger;
     this.backends = backends;
-    this.strangers = strangers;
+    this.unknown = unknown;
     this.views = views;
     this.clock = clock;
   }
@@ -76,7 +76,7 @@ public final class Doctor {
       known.add(entry.gang().text());
       findings.add(proof(entry));
     }
-    findings.addAll(strangers(known));
+    findings.addAll(unknown(known));
     for (Path damaged : ledger.damaged()) {
       findings.add(
           new Finding(
@@ -133,7 +133,7 @@ public final class Doctor {
       return new Finding(
           "ok",
           "session " + entry.name(),
-          "held by another machine that uses this home: " + entry.holder().words(),
+          "held by another machine that uses this home: " + entry.keeper().holder().words(),
           Optional.empty());
     }
     return new Finding(
@@ -175,13 +175,13 @@ public final class Doctor {
   }
 
   /** Gangs of this owner that are not in this home's ledger. */
-  private List<Finding> strangers(Set<String> known) {
+  private List<Finding> unknown(Set<String> known) {
     var findings = new ArrayList<Finding>();
-    for (UnknownGangs.Stranger stranger : strangers.look(known, findings)) {
+    for (UnknownGangs.Stranger stranger : unknown.look(known, findings)) {
       Discovered found = stranger.found();
       String session = "session " + found.session();
       findings.add(
-          strangers.isForgotten(found)
+          unknown.isForgotten(found)
               ? new Finding(
                   "bad",
                   stranger.what(),
@@ -206,8 +206,8 @@ public final class Doctor {
     var known = new HashSet<String>();
     live.forEach(session -> known.addAll(UnknownGangs.gangs(session.entry())));
     var findings = new ArrayList<Finding>();
-    for (UnknownGangs.Stranger stranger : strangers.look(known, findings)) {
-      if (strangers.isForgotten(stranger.found())) {
+    for (UnknownGangs.Stranger stranger : unknown.look(known, findings)) {
+      if (unknown.isForgotten(stranger.found())) {
         talk.confirm(
             "End " + stranger.what() + " (session " + stranger.found().session() + ")?", "--yes");
         findings.add(ended(stranger));

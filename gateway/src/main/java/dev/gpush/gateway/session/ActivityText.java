@@ -1,4 +1,4 @@
-package dev.gpush.gateway.session.views;
+package dev.gpush.gateway.session;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;

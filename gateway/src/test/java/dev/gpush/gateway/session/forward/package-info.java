@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.gateway.session.forward;
-
-import org.jspecify.annotations.NullMarked;
