@@ -2,20 +2,20 @@ package dev.gpush.chaos;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentLinks;
+import dev.gpush.core.backend.Capabilities.AgentPipes;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
-import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
-import dev.gpush.core.machine.Gate;
 import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** The real one; remembers what was asked for, and straight pipes break with their gateway. */
@@ -41,11 +41,6 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
-    return reserve(request, _ -> {});
-  }
-
-  @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     scene.asked(request);
     life.moment();
@@ -54,17 +49,37 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
     return gang;
   }
 
-  @Override
-  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+  private Gang resume(RequestQueue queue, GangRequest request, Waiter waiter)
+      throws InterruptedException {
     life.moment();
-    Gang gang = real.resume(request, waiter);
+    Gang gang = queue.resume(request, waiter);
     life.moment();
     return gang;
   }
 
   @Override
   public Capabilities capabilities() {
-    return real.capabilities();
+    Capabilities all = real.capabilities();
+    Capabilities watched = all;
+    if (all.queue().isPresent()) {
+      RequestQueue queue = all.queue().get();
+      watched =
+          watched.with(RequestQueue.class, (request, waiter) -> resume(queue, request, waiter));
+    }
+    if (all.agentLinks().isPresent()) {
+      AgentLinks links = all.agentLinks().get();
+      watched =
+          watched.with(
+              AgentLinks.class, agents -> new WatchedBackend(links.withLinks(agents), life, scene));
+    }
+    if (all.agentPipes().isPresent()) {
+      AgentPipes pipes = all.agentPipes().get();
+      watched =
+          watched.with(
+              AgentPipes.class,
+              (gang, node) -> pipes.openAgentPipe(gang, node).flatMap(this::kept));
+    }
+    return watched;
   }
 
   @Override
@@ -95,17 +110,6 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
     return life.kept(real.spawn(gang, node, arguments));
   }
 
-  @Override
-  public Backend asking(LinkedAgents agents) {
-    Backend asking = real.asking(agents);
-    return asking.equals(real) ? this : new WatchedBackend(asking, life, scene);
-  }
-
-  @Override
-  public Optional<Pipe> straight(Gang gang, int node) throws IOException {
-    return real.straight(gang, node).flatMap(this::kept);
-  }
-
   /** The dead have none, and no relay either. */
   private Optional<Pipe> kept(Pipe pipe) {
     try {
@@ -116,17 +120,7 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
   }
 
   @Override
-  public Map<String, String> inherited(Map<String, String> clientEnvironment) {
-    return real.inherited(clientEnvironment);
-  }
-
-  @Override
   public List<String> interpreters(Gang gang) {
     return real.interpreters(gang);
-  }
-
-  @Override
-  public List<Gate> gates() {
-    return real.gates();
   }
 }

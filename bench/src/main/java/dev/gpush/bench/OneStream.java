@@ -67,7 +67,13 @@ public final class OneStream {
       try (Link link =
           new Link(
               who,
-              () -> backend.straight(gang, 0).orElseThrow(() -> new IOException("no socket")),
+              () ->
+                  backend
+                      .capabilities()
+                      .agentPipes()
+                      .orElseThrow()
+                      .openAgentPipe(gang, 0)
+                      .orElseThrow(() -> new IOException("no socket")),
               tasks,
               Clock.system(),
               random,

@@ -7,8 +7,8 @@ public interface Waiter {
   void waits(String words);
 
   /**
-   * Asked once the reservation was interrupted. True: the request stays in the queue, for {@link
-   * Backend#resume} by this process or another one. False: it is rolled back.
+   * Asked once the reservation was interrupted. True: the request stays in the queue, for {@code
+   * RequestQueue.resume} by this process or another one. False: it is rolled back.
    */
   default boolean leavesPlace() {
     return false;

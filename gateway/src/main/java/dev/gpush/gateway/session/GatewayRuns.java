@@ -353,7 +353,7 @@ public final class GatewayRuns implements Runs {
     var variables =
         new java.util.TreeMap<>(
             SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)));
-    variables.putAll(session.backend().inherited(client));
+    variables.putAll(session.backend().capabilities().inherited(client));
     return variables;
   }
 }

@@ -2,12 +2,16 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentPipes;
+import dev.gpush.core.backend.Capabilities.PipeLimit;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.time.Duration;
@@ -28,12 +32,22 @@ public record FewPipes(Backend beneath, Queue<Integer> spawned) implements Backe
 
   @Override
   public Capabilities capabilities() {
-    return beneath.capabilities();
-  }
+    return beneath
+        .capabilities()
+        .without(AgentPipes.class)
+        .with(
+            PipeLimit.class,
+            new PipeLimit() {
+              @Override
+              public int most() {
+                return 1;
+              }
 
-  @Override
-  public int mostPipes() {
-    return 1;
+              @Override
+              public void introduce(Gang gang, Json.Obj where) {
+                throw new UnsupportedOperationException("all nodes are on one host");
+              }
+            });
   }
 
   @Override
@@ -63,8 +77,8 @@ public record FewPipes(Backend beneath, Queue<Integer> spawned) implements Backe
   }
 
   @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
-    return beneath.reserve(request);
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+    return beneath.reserve(request, waiter);
   }
 
   @Override

@@ -11,6 +11,7 @@ import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
@@ -182,8 +183,8 @@ final class HolderTest {
     }
 
     @Override
-    public Gang reserve(GangRequest request) throws InterruptedException {
-      return real.reserve(request);
+    public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+      return real.reserve(request, waiter);
     }
 
     @Override

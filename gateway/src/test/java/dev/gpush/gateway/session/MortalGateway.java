@@ -2,6 +2,7 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
@@ -141,11 +142,6 @@ final class MortalGateway implements AutoCloseable {
     }
 
     @Override
-    public Gang reserve(GangRequest request) throws InterruptedException {
-      return reserve(request, _ -> {});
-    }
-
-    @Override
     public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
       moment();
       Gang gang = inner.reserve(request, waiter);
@@ -153,17 +149,22 @@ final class MortalGateway implements AutoCloseable {
       return gang;
     }
 
-    @Override
-    public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    private Gang resume(RequestQueue queue, GangRequest request, Waiter waiter)
+        throws InterruptedException {
       moment();
-      Gang gang = inner.resume(request, waiter);
+      Gang gang = queue.resume(request, waiter);
       moment();
       return gang;
     }
 
     @Override
     public Capabilities capabilities() {
-      return inner.capabilities();
+      Capabilities all = inner.capabilities();
+      return all.queue()
+          .map(
+              queue ->
+                  all.with(RequestQueue.class, (request, waiter) -> resume(queue, request, waiter)))
+          .orElse(all);
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
@@ -48,6 +49,7 @@ public final class FakeBackend implements Backend {
   private final FakeSite site;
   private final Optional<AgentProgram> agent;
   private final Capabilities capabilities;
+  private final boolean hasQueue;
   private final BooleanSupplier isAlive;
   private final boolean isGuarded;
 
@@ -56,24 +58,26 @@ public final class FakeBackend implements Backend {
       FakeSite site,
       Optional<AgentProgram> agent,
       Capabilities capabilities,
+      boolean hasQueue,
       BooleanSupplier isAlive,
       boolean isGuarded) {
     this.name = name;
     this.site = site;
     this.agent = agent;
     this.capabilities = capabilities;
+    this.hasQueue = hasQueue;
     this.isAlive = isAlive;
     this.isGuarded = isGuarded;
   }
 
   /** Nodes that nothing runs on until something is spawned. */
   public static FakeBackend bare(String name, FakeSite site) {
-    return new FakeBackend(name, site, Optional.empty(), KEPT_FILES, () -> true, false);
+    return new FakeBackend(name, site, Optional.empty(), KEPT_FILES, false, () -> true, false);
   }
 
   /** Nodes with a real agent each. */
   public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
-    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, () -> true, false);
+    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, false, () -> true, false);
   }
 
   /**
@@ -83,28 +87,22 @@ public final class FakeBackend implements Backend {
    */
   public static FakeBackend queueing(
       String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
-    Capabilities all = Capabilities.of(Capability.QUEUE, Capability.KEPT_FILES);
-    return new FakeBackend(name, site, Optional.of(agent), all, isAlive, false);
+    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, true, isAlive, false);
   }
 
   /** The same for the same site, with disks that end with the gang, as those of pods do. */
   public FakeBackend onPassingDisks() {
-    Capabilities left = hasQueue() ? Capabilities.of(Capability.QUEUE) : Capabilities.of();
-    return new FakeBackend(name, site, agent, left, isAlive, isGuarded);
+    return new FakeBackend(name, site, agent, Capabilities.of(), hasQueue, isAlive, isGuarded);
   }
 
   /** The same for the same site; an agent that is killed is started again. */
   public FakeBackend guarded() {
-    return new FakeBackend(name, site, agent, capabilities, isAlive, true);
+    return new FakeBackend(name, site, agent, capabilities, hasQueue, isAlive, true);
   }
 
   @Override
   public Capabilities capabilities() {
-    return capabilities;
-  }
-
-  private boolean hasQueue() {
-    return capabilities.hasQueue();
+    return hasQueue ? capabilities.with(RequestQueue.class, this::resume) : capabilities;
   }
 
   @Override
@@ -151,11 +149,6 @@ public final class FakeBackend implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
-    return reserve(request, _ -> {});
-  }
-
-  @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     boolean stays = false;
     try {
@@ -163,26 +156,25 @@ public final class FakeBackend implements Backend {
         throw new GpushException(new BackendFailure.NeverFits(name, reason, works));
       }
       site.trouble().at(Operation.RESERVE, Moment.BEFORE);
-      if (hasQueue()) {
+      if (hasQueue) {
         site.submit(name, request, gang -> startAgents(gang, request));
       }
-      Gang gang = hasQueue() ? queued(request, waiter) : taken(request);
+      Gang gang = hasQueue ? queued(request, waiter) : taken(request);
       site.trouble().at(Operation.RESERVE, Moment.AFTER);
-      if (!hasQueue()) {
+      if (!hasQueue) {
         startAgents(gang, request);
       }
       stays = true;
       return gang;
     } catch (InterruptedException stop) {
-      stays = hasQueue() && waiter.leavesPlace();
+      stays = hasQueue && waiter.leavesPlace();
       throw stop;
     } finally {
       endUnless(stays, request);
     }
   }
 
-  @Override
-  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+  private Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
     boolean stays = false;
     try {
       site.trouble().at(Operation.RESUME, Moment.BEFORE);

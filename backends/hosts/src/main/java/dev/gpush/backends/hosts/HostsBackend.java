@@ -13,10 +13,14 @@ import dev.gpush.backends.hosts.rack.Surveys;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentPipes;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.ClientVariables;
+import dev.gpush.core.backend.Capabilities.Logins;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
@@ -29,7 +33,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -69,7 +72,12 @@ public final class HostsBackend implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    return Capabilities.of(Capability.KEPT_FILES);
+    return Capabilities.of(Capability.KEPT_FILES)
+        .with(
+            AgentPipes.class,
+            (gang, node) -> rack.hostOf(gang, node).openAgentPipe(gang.id(), node))
+        .with(Logins.class, this::gates)
+        .with(ClientVariables.class, client -> rack.hosts().getFirst().inherited(client));
   }
 
   @Override
@@ -134,7 +142,7 @@ public final class HostsBackend implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     return new GangReservation(rack, agents, surveys, release, tasks, random, request).take();
   }
 
@@ -159,18 +167,8 @@ public final class HostsBackend implements Backend {
   }
 
   @Override
-  public Optional<Pipe> straight(Gang gang, int node) {
-    return rack.hostOf(gang, node).straight(gang.id(), node);
-  }
-
-  @Override
   public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
     return rack.hostOf(gang, node).machine().spawn(arguments);
-  }
-
-  @Override
-  public Map<String, String> inherited(Map<String, String> clientEnvironment) {
-    return rack.hosts().getFirst().inherited(clientEnvironment);
   }
 
   @Override
@@ -178,8 +176,7 @@ public final class HostsBackend implements Backend {
     return Rack.INTERPRETERS;
   }
 
-  @Override
-  public List<Gate> gates() {
+  private List<Gate> gates() {
     return rack.hosts().stream().flatMap(host -> host.gate().stream()).toList();
   }
 

@@ -29,12 +29,16 @@ import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
-import dev.gpush.core.backend.Anew;
+import dev.gpush.core.backend.AgentRestart;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentLinks;
+import dev.gpush.core.backend.Capabilities.AgentPipes;
+import dev.gpush.core.backend.Capabilities.AgentRestarts;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.Lending;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
-import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
@@ -104,11 +108,6 @@ public final class KubernetesBackend implements Backend {
     this.random = same.random;
   }
 
-  @Override
-  public Backend asking(LinkedAgents linked) {
-    return new KubernetesBackend(this, agents.asking(linked));
-  }
-
   /**
    * Made from a block of the configuration.
    *
@@ -147,7 +146,12 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    return Capabilities.of(Capability.QUEUE, Capability.IMAGES, Capability.VOLUMES);
+    return Capabilities.of(Capability.IMAGES, Capability.VOLUMES)
+        .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
+        .with(Lending.class, name -> told(() -> loans.lend(name)))
+        .with(AgentPipes.class, this::openAgentPipe)
+        .with(AgentLinks.class, linked -> new KubernetesBackend(this, agents.withLinks(linked)))
+        .with(AgentRestarts.class, this::restart);
   }
 
   @Override
@@ -209,26 +213,11 @@ public final class KubernetesBackend implements Backend {
   }
 
   @Override
-  public Optional<Loan> lends(String name) {
-    return Optional.of(told(() -> loans.lend(name)));
-  }
-
-  @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
-    return reserve(request, _ -> {});
-  }
-
-  @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     if (request.attach().isPresent()) {
       return loans.take(request, request.attach().get());
     }
     return reservation(request, waiter).take();
-  }
-
-  @Override
-  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
-    return reservation(request, waiter).resume();
   }
 
   private KubernetesReservation reservation(GangRequest request, Waiter waiter) {
@@ -273,12 +262,13 @@ public final class KubernetesBackend implements Backend {
    * A container that has ended has its reason as long as its pod exists. A pod that was removed is
    * replaced on any node, with other GPUs.
    */
-  @Override
-  public Anew anew(Gang gang, int node) {
-    return gang.isBorrowed() ? Backend.super.anew(gang, node) : told(() -> successor(gang, node));
+  private AgentRestart restart(Gang gang, int node) {
+    return gang.isBorrowed()
+        ? new AgentRestart("", gang.nodes().get(node))
+        : told(() -> successor(gang, node));
   }
 
-  private Anew successor(Gang gang, int node) throws InterruptedException, Unanswered {
+  private AgentRestart successor(Gang gang, int node) throws InterruptedException, Unanswered {
     Pods pods = Pods.of(place, gang.id());
     past.seen(gang.id(), pods);
     Json pod = pods.byNode().getOrDefault(node, Json.object());
@@ -290,9 +280,9 @@ public final class KubernetesBackend implements Backend {
         AgentAnswer.said(
             agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), STATUS, STATUS_LIMIT));
     if (job.isEmpty() || said.isEmpty()) {
-      return new Anew(why, before);
+      return new AgentRestart(why, before);
     }
-    return new Anew(
+    return new AgentRestart(
         why,
         new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }
@@ -435,8 +425,7 @@ public final class KubernetesBackend implements Backend {
    * The pipe on which the agent has answered when its pod started, or a command whose streams it
    * takes over.
    */
-  @Override
-  public Optional<Pipe> straight(Gang gang, int node) throws IOException {
+  private Optional<Pipe> openAgentPipe(Gang gang, int node) throws IOException {
     Optional<Pipe> waiting = agents.waiting(gang.id(), node);
     if (waiting.isPresent()) {
       return waiting;

@@ -86,11 +86,16 @@ final class KubernetesCommandsTest {
     }
 
     private static Pipe pipe(Backend backend, Gang gang, int node) throws IOException {
-      return backend.straight(gang, node).orElseThrow(() -> new IOException("no agent"));
+      return backend
+          .capabilities()
+          .agentPipes()
+          .orElseThrow()
+          .openAgentPipe(gang, node)
+          .orElseThrow(() -> new IOException("no agent"));
     }
 
     Backend backend() {
-      return place.over(server).asking(agents());
+      return place.over(server).capabilities().agentLinks().orElseThrow().withLinks(agents());
     }
 
     /** What the gateway has for it, without its limits. */
@@ -151,7 +156,9 @@ final class KubernetesCommandsTest {
 
       backend.renew(gang, BackendContract.LONG);
       assertInstanceOf(Observation.Exists.class, backend.observe(gang));
-      assertEquals(gang.nodes().get(1), backend.anew(gang, 1).now());
+      assertEquals(
+          gang.nodes().get(1),
+          backend.capabilities().agentRestarts().orElseThrow().of(gang, 1).now());
 
       List<String> asked = List.copyOf(linked.server().questions());
       assertEquals(List.of(), linked.server().taken("EXEC"));
@@ -230,14 +237,14 @@ final class KubernetesCommandsTest {
 
       backend.release(gang, BackendContract.LIMIT);
 
-      assertEquals(Optional.empty(), straight(backend, gang));
+      assertEquals(Optional.empty(), agentPipe(backend, gang));
       assertEquals(List.of(), place.leftovers());
     }
   }
 
-  private static Optional<Pipe> straight(Backend backend, Gang gang) {
+  private static Optional<Pipe> agentPipe(Backend backend, Gang gang) {
     try {
-      return backend.straight(gang, 0);
+      return backend.capabilities().agentPipes().orElseThrow().openAgentPipe(gang, 0);
     } catch (IOException noPod) {
       return Optional.empty();
     }

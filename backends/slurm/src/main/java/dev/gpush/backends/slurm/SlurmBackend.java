@@ -20,7 +20,11 @@ import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentLinks;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.Logins;
+import dev.gpush.core.backend.Capabilities.PipeLimit;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
@@ -91,11 +95,6 @@ public final class SlurmBackend implements Backend {
     this.random = random;
   }
 
-  @Override
-  public Backend asking(LinkedAgents agents) {
-    return new SlurmBackend(this, agents);
-  }
-
   /**
    * Made from a block of the configuration.
    *
@@ -126,14 +125,12 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
-  public List<Gate> gates() {
-    return gates;
-  }
-
-  @Override
   public Capabilities capabilities() {
-    return Capabilities.of(
-        Capability.QUEUE, Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES);
+    return Capabilities.of(Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES)
+        .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
+        .with(PipeLimit.class, new FewSteps())
+        .with(AgentLinks.class, agents -> new SlurmBackend(this, agents))
+        .with(Logins.class, () -> gates);
   }
 
   @Override
@@ -193,18 +190,8 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request) throws InterruptedException {
-    return reserve(request, _ -> {});
-  }
-
-  @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     return reservation(request, waiter).take();
-  }
-
-  @Override
-  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
-    return reservation(request, waiter).resume();
   }
 
   private SlurmReservation reservation(GangRequest request, Waiter waiter) {
@@ -405,25 +392,28 @@ public final class SlurmBackend implements Backend {
     }
   }
 
-  @Override
-  public int mostPipes() {
-    return site.settings().sruns();
-  }
+  /** Each pipe is a step. */
+  private final class FewSteps implements PipeLimit {
+    @Override
+    public int most() {
+      return site.settings().sruns();
+    }
 
-  /** One step for all nodes. Node 0 reports afterwards which ones have no line. */
-  @Override
-  public void introduce(Gang gang, Json.Obj where) {
-    told(
-        () -> {
-          site.agents()
-              .ask(
-                  running(gang).id(),
-                  gang.id(),
-                  gang.nodes().size(),
-                  where.with("do", "peers"),
-                  STATUS_LIMIT);
-          return true;
-        });
+    /** One step for all nodes. Node 0 reports afterwards which ones have no line. */
+    @Override
+    public void introduce(Gang gang, Json.Obj where) {
+      told(
+          () -> {
+            site.agents()
+                .ask(
+                    running(gang).id(),
+                    gang.id(),
+                    gang.nodes().size(),
+                    where.with("do", "peers"),
+                    STATUS_LIMIT);
+            return true;
+          });
+    }
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.links;
 
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities.AgentPipes;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
@@ -91,9 +92,12 @@ public final class LinkMaker {
 
   private PipeSource pipes(Backend backend, Gang gang, NodeInfo node, Through through) {
     return () -> {
-      Optional<Pipe> straight = backend.straight(gang, node.index());
-      if (straight.isPresent()) {
-        return straight.get();
+      Optional<AgentPipes> agents = backend.capabilities().agentPipes();
+      if (agents.isPresent()) {
+        Optional<Pipe> open = agents.get().openAgentPipe(gang, node.index());
+        if (open.isPresent()) {
+          return open.get();
+        }
       }
       Optional<Pipe> tunnel = through.open(node.index());
       if (tunnel.isPresent()) {

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.links;
 
-import dev.gpush.core.backend.Anew;
+import dev.gpush.core.backend.AgentRestart;
+import dev.gpush.core.backend.Capabilities.AgentRestarts;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
@@ -88,9 +89,12 @@ public final class SessionLinks {
   public Optional<Tunnels> connect(LiveSession session, Optional<Config> config, Duration limit)
       throws InterruptedException {
     Optional<Tunnels> tunnels =
-        session.gang().nodes().size() > session.backend().mostPipes()
-            ? Optional.of(maker.tunnels(session))
-            : Optional.empty();
+        session
+            .backend()
+            .capabilities()
+            .pipeLimit()
+            .filter(port -> session.gang().nodes().size() > port.most())
+            .map(_ -> maker.tunnels(session));
     boolean isDone = false;
     try {
       connectAll(session, tunnels, config, limit);
@@ -236,27 +240,34 @@ public final class SessionLinks {
   private void restarted(LiveSession session, int node, RestartedAgents restarted, Json welcome) {
     if (restarted.welcomed(node, welcome)) {
       session.workIfAny().ifPresent(work -> work.live().replaced(node));
-      tasks.start("restart", () -> findReason(session, node, restarted));
+      session
+          .backend()
+          .capabilities()
+          .agentRestarts()
+          .ifPresent(
+              restarts ->
+                  tasks.start("restart", () -> findReason(session, node, restarts, restarted)));
     }
   }
 
-  private static void findReason(LiveSession session, int node, RestartedAgents restarted) {
-    Anew anew;
+  private static void findReason(
+      LiveSession session, int node, AgentRestarts restarts, RestartedAgents restarted) {
+    AgentRestart restart;
     try {
-      anew = session.backend().anew(session.gang(), node);
+      restart = restarts.of(session.gang(), node);
     } catch (GpushException nobodyKnows) {
       return;
     }
-    if (!anew.why().isEmpty()) {
-      restarted.because(node, anew.why());
+    if (!restart.why().isEmpty()) {
+      restarted.because(node, restart.why());
     }
-    if (anew.now().equals(session.gang().nodes().get(node))) {
+    if (restart.now().equals(session.gang().nodes().get(node))) {
       return;
     }
     // Takes the turn, because a run that is being started relies on unchanged nodes.
     try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
-        session.moveAnyway(session.entry().with(anew.now()));
+        session.moveAnyway(session.entry().with(restart.now()));
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

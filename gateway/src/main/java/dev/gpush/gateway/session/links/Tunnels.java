@@ -201,7 +201,11 @@ final class Tunnels implements LinkMaker.Through {
     if (port.isPresent() && isAnyMissing(peers)) {
       String address = session.gang().nodes().getFirst().address();
       Json.Obj where = PeerSecret.nodeZero(address, port.get());
-      session.backend().introduce(session.gang(), where);
+      session
+          .backend()
+          .capabilities()
+          .pipeLimit()
+          .ifPresent(limit -> limit.introduce(session.gang(), where));
     }
   }
 

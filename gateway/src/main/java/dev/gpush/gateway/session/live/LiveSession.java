@@ -269,7 +269,13 @@ public final class LiveSession implements AutoCloseable {
 
   /** Its backend, which asks the session's agents over their links where these are up. */
   public Backend backend() {
-    return locked(() -> backend.asking(agents));
+    return locked(
+        () ->
+            backend
+                .capabilities()
+                .agentLinks()
+                .map(port -> port.withLinks(agents))
+                .orElse(backend));
   }
 
   public Gang gang() {
@@ -392,7 +398,7 @@ public final class LiveSession implements AutoCloseable {
     boolean isAsked;
     synchronized (this) {
       isClosed = true;
-      isAsked = !backend.asking(agents).equals(backend);
+      isAsked = backend.capabilities().agentLinks().isPresent();
     }
     if (isAsked) {
       workIfAny().ifPresent(SessionWork::close);

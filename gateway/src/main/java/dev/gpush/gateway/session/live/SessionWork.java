@@ -305,7 +305,8 @@ public final class SessionWork implements AutoCloseable {
     Config config = configs.load(session.entry().root());
     var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
     var origins = new TreeMap<>(SessionEnvironment.origins(config));
-    Map<String, String> inherited = session.backend().inherited(command.environment());
+    Map<String, String> inherited =
+        session.backend().capabilities().inherited(command.environment());
     environment.putAll(inherited);
     origins.keySet().removeAll(inherited.keySet());
     return new LaunchInput(

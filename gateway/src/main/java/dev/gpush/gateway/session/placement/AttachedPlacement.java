@@ -29,7 +29,7 @@ public final class AttachedPlacement {
     var refusals = new ArrayList<BackendFailure.Refusal>();
     for (Backend backend : candidates) {
       try {
-        Optional<Loan> loan = backend.lends(name);
+        Optional<Loan> loan = backend.capabilities().lending().map(port -> port.lend(name));
         if (loan.isPresent()) {
           return wish.borrowing(backend.name(), loan.get(), name);
         }

@@ -107,7 +107,8 @@ public final class Placement {
   }
 
   private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {
-    return entry.asking(List.of(bid), backend.inherited(request.origin().environment()));
+    return entry.asking(
+        List.of(bid), backend.capabilities().inherited(request.origin().environment()));
   }
 
   /** The price of the whole gang for an hour. */
@@ -271,7 +272,10 @@ public final class Placement {
       Backend first = backend(bids.getFirst().backend());
       sayUnused(bids);
       session.move(
-          session.entry().asking(bids, first.inherited(request.origin().environment())), first);
+          session
+              .entry()
+              .asking(bids, first.capabilities().inherited(request.origin().environment())),
+          first);
       hasAsked = true;
     }
 

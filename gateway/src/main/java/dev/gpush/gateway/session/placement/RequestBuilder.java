@@ -50,7 +50,7 @@ public final class RequestBuilder {
   /** A new session's first entry, with a new gang id. */
   public LedgerEntry intent(
       SessionName name, Config config, ResolvedUp wish, Backend backend, UpRequest request) {
-    Map<String, String> inherit = backend.inherited(request.origin().environment());
+    Map<String, String> inherit = backend.capabilities().inherited(request.origin().environment());
     return intent(name, config, wish, backend, inherit);
   }
 

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.placement;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
@@ -107,9 +108,10 @@ final class ReservationRace {
    * As long as the backend cannot be reached, the state of the request is unknown, so it is kept.
    */
   private Gang resumed(Bid bid, Backend backend, GangRequest request) throws InterruptedException {
+    RequestQueue queue = backend.capabilities().queue().orElseThrow(() -> noQueue(backend));
     while (true) {
       try {
-        return backend.resume(request, waiter(bid));
+        return queue.resume(request, waiter(bid));
       } catch (GpushException failed) {
         if (!isUnreachable(failed)) {
           throw failed;
@@ -118,6 +120,11 @@ final class ReservationRace {
       }
       Thread.sleep(pause);
     }
+  }
+
+  private static GpushException noQueue(Backend backend) {
+    return new GpushException(
+        new BackendFailure.ReserveFailed(backend.name(), "it has no queue to wait in again"));
   }
 
   private static boolean isUnreachable(GpushException failed) {

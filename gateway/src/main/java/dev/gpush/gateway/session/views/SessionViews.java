@@ -193,7 +193,8 @@ public final class SessionViews {
     boolean isUnlinked =
         session.links().isEmpty()
             && nodes.stream().anyMatch(node -> needsYou(session, node, NOT_LINKED).isPresent());
-    boolean isClosed = session.backend().gates().stream().anyMatch(SessionViews::isClosed);
+    boolean isClosed =
+        session.backend().capabilities().gates().stream().anyMatch(SessionViews::isClosed);
     return (isAsking && isClosed) || isCut || isUnlinked
         ? Optional.of(session.backend().name())
         : Optional.empty();
@@ -350,7 +351,7 @@ public final class SessionViews {
     if (state instanceof LinkState.Up) {
       return Optional.empty();
     }
-    List<Gate> all = session.backend().gates();
+    List<Gate> all = session.backend().capabilities().gates();
     List<Gate> own = all.stream().filter(gate -> gate.name().equals(node.host())).toList();
     return (own.isEmpty() ? all : own).stream().anyMatch(SessionViews::isClosed)
         ? Optional.of(session.backend().name())

@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.AgentLinks;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
@@ -58,12 +60,8 @@ final class SessionAgentsTest {
 
     @Override
     public Capabilities capabilities() {
-      return real.capabilities();
-    }
-
-    @Override
-    public Backend asking(LinkedAgents agents) {
-      return new PlanPoll(real, agents, heard);
+      return real.capabilities()
+          .with(AgentLinks.class, agents -> new PlanPoll(real, agents, heard));
     }
 
     @Override
@@ -102,8 +100,8 @@ final class SessionAgentsTest {
     }
 
     @Override
-    public Gang reserve(GangRequest request) throws InterruptedException {
-      return real.reserve(request);
+    public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+      return real.reserve(request, waiter);
     }
 
     @Override

@@ -38,7 +38,7 @@ public final class LoginCommand implements Action {
   public int run(Call call) throws InterruptedException {
     Backend backend = backend(call);
     var person = new Caller(call);
-    List<Gate> gates = backend.gates();
+    List<Gate> gates = backend.capabilities().gates();
     List<Gate> closed = gates.stream().filter(gate -> gate.closed().isPresent()).toList();
     for (Gate gate : closed.isEmpty() ? gates : closed) {
       gate.open(person);

@@ -82,7 +82,7 @@ public record ThisMachine(LocalHost local, Map<String, String> client) implement
   }
 
   @Override
-  public Optional<Pipe> straight(GangId gang, int node) {
+  public Optional<Pipe> openAgentPipe(GangId gang, int node) {
     return local.environment().getOrDefault(RELAY, "").isEmpty()
         ? NodeSocket.of(gang, node).connect()
         : Optional.empty();

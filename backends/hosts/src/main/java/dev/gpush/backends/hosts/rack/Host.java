@@ -76,7 +76,7 @@ public interface Host {
   }
 
   /** A pipe to an agent without a relay, where there is one. */
-  default Optional<Pipe> straight(GangId gang, int node) {
+  default Optional<Pipe> openAgentPipe(GangId gang, int node) {
     return Optional.empty();
   }
 

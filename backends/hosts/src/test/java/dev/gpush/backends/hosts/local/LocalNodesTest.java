@@ -234,14 +234,16 @@ final class LocalNodesTest {
 
       assertEquals(
           Map.of("PATH", "/x", "VIRTUAL_ENV", "/v", "CONDA_PREFIX", "/c", "LC_ALL", "C"),
-          backend.inherited(
-              Map.of(
-                  "PATH", "/x",
-                  "VIRTUAL_ENV", "/v",
-                  "CONDA_PREFIX", "/c",
-                  "LC_ALL", "C",
-                  "AWS_SECRET_ACCESS_KEY", "s",
-                  "HOME", "/h")));
+          backend
+              .capabilities()
+              .inherited(
+                  Map.of(
+                      "PATH", "/x",
+                      "VIRTUAL_ENV", "/v",
+                      "CONDA_PREFIX", "/c",
+                      "LC_ALL", "C",
+                      "AWS_SECRET_ACCESS_KEY", "s",
+                      "HOME", "/h")));
     }
   }
 

@@ -74,7 +74,7 @@ public final class PodAgents {
   }
 
   /** The same, which asks these agents first. */
-  public PodAgents asking(LinkedAgents agents) {
+  public PodAgents withLinks(LinkedAgents agents) {
     return new PodAgents(place, agent, agents, pipes, tasks, turns);
   }
 

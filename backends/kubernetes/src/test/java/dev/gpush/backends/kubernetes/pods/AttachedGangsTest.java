@@ -55,7 +55,7 @@ final class AttachedGangsTest {
   }
 
   private static Loan loan(KubernetesPlace place, String name) {
-    return place.backend().lends(name).orElseThrow();
+    return place.backend().capabilities().lending().orElseThrow().lend(name);
   }
 
   private static String said(KubernetesPlace place, Gang gang, int node, String command)

@@ -7,6 +7,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.testkit.contract.BackendContract;
 import java.io.DataInputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The way to a local agent's own socket. */
-final class StraightTest {
+final class AgentPipeTest {
   private static final int HELLO = 1;
   private static final int WELCOME = 2;
   private static final int HEADER = 20;
@@ -28,7 +29,7 @@ final class StraightTest {
   void theAgentItselfAnswers() throws Exception {
     try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"))) {
       Gang gang = place.backend().reserve(place.request(1, "0", BackendContract.LONG));
-      try (Pipe pipe = place.backend().straight(gang, 0).orElseThrow()) {
+      try (Pipe pipe = open(place, gang).orElseThrow()) {
         Json.Obj hello =
             Json.object("version", 2, "holder", "me", "incarnation", "0".repeat(32), "term", 1);
         byte[] text = hello.write().getBytes(StandardCharsets.UTF_8);
@@ -41,8 +42,12 @@ final class StraightTest {
         assertEquals(WELCOME, answer.readByte());
       }
       place.backend().release(gang, BackendContract.LIMIT);
-      assertEquals(Optional.empty(), place.backend().straight(gang, 0));
+      assertEquals(Optional.empty(), open(place, gang));
     }
+  }
+
+  private static Optional<Pipe> open(LocalPlace place, Gang gang) throws IOException {
+    return place.backend().capabilities().agentPipes().orElseThrow().openAgentPipe(gang, 0);
   }
 
   @Test
@@ -52,10 +57,10 @@ final class StraightTest {
       Path agent = NodeSocket.of(gang.id(), 0).folder().orElseThrow();
 
       Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwxr-xr-x"));
-      assertEquals(Optional.empty(), place.backend().straight(gang, 0));
+      assertEquals(Optional.empty(), open(place, gang));
 
       Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwx------"));
-      place.backend().straight(gang, 0).orElseThrow().close();
+      open(place, gang).orElseThrow().close();
       place.backend().release(gang, BackendContract.LIMIT);
     }
   }
