@@ -4,7 +4,6 @@ import dev.gpush.backends.hosts.local.LocalHost;
 import dev.gpush.backends.hosts.local.ThisMachine;
 import dev.gpush.backends.hosts.rack.Host;
 import dev.gpush.backends.hosts.rack.Rack;
-import dev.gpush.backends.hosts.ssh.SshHost;
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.config.BackendConfig;

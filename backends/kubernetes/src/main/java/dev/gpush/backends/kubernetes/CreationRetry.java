@@ -1,6 +1,6 @@
 package dev.gpush.backends.kubernetes;
 
-import dev.gpush.backends.remote.Pause;
+import dev.gpush.backends.remote.PollInterval;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.time.Clock;
@@ -15,7 +15,7 @@ final class CreationRetry {
 
   private final Clock clock;
   private final Waiter waiter;
-  private final Pause pause = new Pause();
+  private final PollInterval interval = new PollInterval();
   private final long end;
 
   CreationRetry(Clock clock, Waiter waiter) {
@@ -30,6 +30,6 @@ final class CreationRetry {
       throw lost;
     }
     waiter.waits(lost.words());
-    pause.await();
+    interval.await();
   }
 }

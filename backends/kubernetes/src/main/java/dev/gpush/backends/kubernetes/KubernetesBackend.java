@@ -56,7 +56,6 @@ import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -177,11 +176,11 @@ public final class KubernetesBackend implements Backend {
       return "you may not list its nodes";
     }
     List<KubernetesNode> nodes = room.nodes().get();
-    long in = nodes.stream().filter(KubernetesNode::isIn).count();
+    long in = nodes.stream().filter(KubernetesNode::isSchedulable).count();
     long gpus = 0;
     long free = 0;
     for (KubernetesNode node : nodes) {
-      Optional<String> resource = GpuKind.resource(node).filter(_ -> node.isIn());
+      Optional<String> resource = GpuKind.resource(node).filter(_ -> node.isSchedulable());
       gpus += resource.map(node::has).orElse(0L);
       free += resource.map(node::free).orElse(0L);
     }
@@ -231,14 +230,7 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public Observation observe(Gang gang) {
-    try {
-      return gang.isBorrowed() ? loans.observe(gang) : look(gang);
-    } catch (Unanswered unknown) {
-      return new Observation.CannotTell(unknown.words());
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return new Observation.CannotTell("interrupted");
-    }
+    return Unanswered.observation(() -> gang.isBorrowed() ? loans.observe(gang) : look(gang));
   }
 
   private Observation look(Gang gang) throws InterruptedException, Unanswered {
@@ -305,16 +297,13 @@ public final class KubernetesBackend implements Backend {
           if (!terms.keepsHardEnd()) {
             setDeadline(job, terms.hardEnd());
           }
-          Map<Integer, AgentAnswer> answers =
+          AgentAnswer.requireSome(
               agents.ask(
                   gang.id(),
                   gang.nodes().stream().map(NodeInfo::index).toList(),
                   nodes -> Pods.of(place, gang.id()).byNode(nodes),
                   terms.json().with("do", "renew"),
-                  STATUS_LIMIT);
-          if (AgentAnswer.said(answers).isEmpty()) {
-            throw new Unanswered(AgentAnswer.silent(answers), null);
-          }
+                  STATUS_LIMIT));
           return true;
         });
   }
@@ -350,8 +339,7 @@ public final class KubernetesBackend implements Backend {
           for (Json job : ours()) {
             Optional<PodTag> tag = PodTag.of(job);
             if (tag.isPresent()
-                && !owner.isEmpty()
-                && tag.get().requester().owner().equals(owner)
+                && tag.get().facts().isOf(owner)
                 && Jobs.end(job).isEmpty()
                 && !Jobs.isBeingDeleted(job)) {
               found.add(discovered(job, tag.get()));
@@ -372,28 +360,12 @@ public final class KubernetesBackend implements Backend {
   private Discovered discovered(Json job, PodTag tag) throws InterruptedException, Unanswered {
     var id = new GangId(tag.gang());
     Pods pods = Pods.of(place, id);
-    if (Jobs.isSuspended(job) || pods.placed() < tag.nodes() - Jobs.ended(job).size()) {
-      return new Discovered(
-          new Gang(id, name(), List.of(), GrantedPods.detail(place, job)),
-          tag.requester().session(),
-          tag.requester().owner(),
-          tag.requester().holder(),
-          false);
+    if (Jobs.isSuspended(job) || pods.placed() < tag.facts().nodes() - Jobs.ended(job).size()) {
+      return tag.facts().waiting(new Gang(id, name(), List.of(), GrantedPods.detail(place, job)));
     }
     Map<Integer, Json> said =
         AgentAnswer.said(agents.inPods(id, pods.byNode(), STATUS, STATUS_LIMIT));
-    // Another gateway may have taken it over since.
-    String holder =
-        said.getOrDefault(0, Json.object())
-            .text("holder")
-            .filter(now -> !now.isEmpty())
-            .orElse(tag.requester().holder());
-    return new Discovered(
-        new GrantedPods(place, job).gang(pods, said, place.nodes(pods)),
-        tag.requester().session(),
-        tag.requester().owner(),
-        holder,
-        said.size() == tag.nodes());
+    return tag.facts().found(new GrantedPods(place, job).gang(pods, said, place.nodes(pods)), said);
   }
 
   @Override
@@ -401,15 +373,7 @@ public final class KubernetesBackend implements Backend {
     if (node >= gang.nodes().size() || node < 0) {
       throw new IllegalArgumentException("no node " + node + " in " + gang);
     }
-    Json pod;
-    try {
-      pod = pod(gang, node);
-    } catch (Unanswered unknown) {
-      throw new IOException(unknown.words(), unknown);
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted");
-    }
+    Json pod = Unanswered.orBroken(() -> pod(gang, node));
     if (Pods.name(pod).isEmpty()) {
       throw new IOException("it has no pod now");
     }

@@ -9,7 +9,7 @@ import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.kubernetes.pods.WaitingPipes;
 import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
-import dev.gpush.backends.remote.Pause;
+import dev.gpush.backends.remote.PollInterval;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -160,7 +160,7 @@ final class KubernetesRelease {
 
   private void awaitEnd(GangId gang, AtomicReference<String> left)
       throws InterruptedException, Unanswered {
-    var pause = new Pause();
+    var interval = new PollInterval();
     while (true) {
       Optional<Json> job = place.job(gang);
       Pods pods = Pods.of(place, gang);
@@ -168,7 +168,7 @@ final class KubernetesRelease {
         return;
       }
       left.set(words(job, pods));
-      pause.await();
+      interval.await();
     }
   }
 

@@ -20,7 +20,8 @@ import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.kubernetes.pods.StartupEvents;
 import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
-import dev.gpush.backends.remote.Pause;
+import dev.gpush.backends.remote.PollInterval;
+import dev.gpush.backends.remote.QueuedRequest;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.PeerSecret;
@@ -97,47 +98,28 @@ final class KubernetesReservation {
 
   /** Creates the Job unless it exists. */
   Gang take() throws InterruptedException {
-    return gang(this::created, false);
+    try (arrivals) {
+      return queued().take(() -> granted(this::created));
+    }
   }
 
   /** Waits for a Job that was created before, and never creates one. */
   Gang resume() throws InterruptedException {
-    return gang((_, _) -> existing(), true);
-  }
-
-  private Gang gang(JobSource source, boolean isResumed) throws InterruptedException {
-    boolean stays = false;
     try (arrivals) {
-      Gang gang = granted(source);
-      stays = true;
-      return gang;
-    } catch (Unanswered unknown) {
-      stays = isResumed;
-      throw isResumed ? unreachable(unknown) : place.failed(unknown);
-    } catch (InterruptedException stop) {
-      stays = waiter.leavesPlace();
-      throw stop;
-    } finally {
-      endUnless(stays);
+      return queued().resume(() -> granted((_, _) -> existing()));
     }
   }
 
-  private void endUnless(boolean stays) {
-    // An interrupt may also have appeared as a failure, with the thread's flag set again.
-    boolean isLeft = Thread.currentThread().isInterrupted() && waiter.leavesPlace();
-    if (!stays && !isLeft) {
-      rollBack();
-    }
-  }
-
-  private GpushException unreachable(Unanswered unknown) {
-    return unknown
-        .known()
-        .orElseGet(
-            () ->
-                new GpushException(
-                    new BackendFailure.Unavailable(
-                        place.name(), unknown.words(), "gpush backends --explain")));
+  /** Objects that remain after a rollback are found by their label. */
+  private QueuedRequest queued() {
+    var gang = new Gang(request.gang(), place.name(), List.of(), "");
+    return new QueuedRequest(
+        place.name(),
+        waiter,
+        () -> {
+          arrivals.close();
+          release.all(gang, ROLLBACK_LIMIT, KubernetesRelease.SHORT_GRACE);
+        });
   }
 
   private GpushException never(String reason, List<String> works) {
@@ -221,7 +203,7 @@ final class KubernetesReservation {
 
   /** As long as the state is unknown, nothing is created again. */
   private Optional<Json> whatIsThere() throws InterruptedException, Unanswered {
-    var pause = new Pause();
+    var interval = new PollInterval();
     while (true) {
       try {
         return place.job(request.gang());
@@ -230,7 +212,7 @@ final class KubernetesReservation {
           throw unknown;
         }
         waiter.waits(unknown.words());
-        pause.await();
+        interval.await();
       }
     }
   }
@@ -278,7 +260,7 @@ final class KubernetesReservation {
   // ---- waiting
 
   private void awaitPlaces(GangSystem system) throws InterruptedException, Unanswered {
-    var pause = new Pause();
+    var interval = new PollInterval();
     PodShaping.Result.Fits fits = shaped(place.roomAsPlanned());
     boolean begun = false;
     boolean isFirst = true;
@@ -303,7 +285,7 @@ final class KubernetesReservation {
         } catch (Unanswered unknown) {
           waiter.waits("its state is unknown: " + unknown.words());
         }
-        pause.await();
+        interval.await();
       }
     } finally {
       assembly.letGo();
@@ -390,7 +372,7 @@ final class KubernetesReservation {
    * as soon as its container runs, and the gang is granted when all have answered.
    */
   private Gang awaitAgents() throws InterruptedException, Unanswered {
-    var pause = new Pause();
+    var interval = new PollInterval();
     OptionalLong end = OptionalLong.empty();
     while (true) {
       try {
@@ -409,14 +391,14 @@ final class KubernetesReservation {
             throw place.failed("its agents do not answer: " + AgentAnswer.silent(answers));
           }
           waiter.waits("agents: " + AgentAnswer.silent(answers));
-          pause = new Pause();
+          interval = new PollInterval();
         } else {
           waiter.waits(starting(pods));
         }
       } catch (Unanswered unknown) {
         waiter.waits("its state is unknown: " + unknown.words());
       }
-      pause.await();
+      interval.await();
     }
   }
 
@@ -470,24 +452,6 @@ final class KubernetesReservation {
       return said.isBlank() ? "" : "; it wrote: " + ClusterText.clean(said);
     } catch (Unanswered unknown) {
       return "";
-    }
-  }
-
-  /** The first failure is reported; objects that remain are found by their label. */
-  private void rollBack() {
-    boolean interrupted = Thread.interrupted();
-    try {
-      release.all(
-          new Gang(request.gang(), place.name(), List.of(), ""),
-          ROLLBACK_LIMIT,
-          KubernetesRelease.SHORT_GRACE);
-    } catch (GpushException stillThere) {
-      // The caller releases again, and reports a leak if that fails.
-    } catch (InterruptedException again) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

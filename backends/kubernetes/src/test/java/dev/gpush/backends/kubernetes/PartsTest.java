@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
 import dev.gpush.backends.kubernetes.cluster.Fabric;
-import dev.gpush.backends.kubernetes.cluster.GpuKind;
 import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
 import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
 import dev.gpush.backends.kubernetes.cluster.PodShape;
@@ -88,33 +87,6 @@ final class PartsTest {
     assertEquals(Optional.of(1500L), Quantity.millis("1.5"));
     assertEquals(Optional.empty(), Quantity.whole(""));
     assertEquals(Optional.empty(), Quantity.whole("Gi"));
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "NVIDIA-H100-80GB-HBM3, H100, true",
-    "NVIDIA-H100-80GB-HBM3, h100-80gb, true",
-    "NVIDIA-H100-80GB-HBM3, H10, false",
-    "NVIDIA-A100-SXM4-80GB, A100_SXM4, true",
-    "nvidia-l4, L4, true",
-    "nvidia-l4, L40, false",
-    "Tesla-T4, t4, true"
-  })
-  void findsAModelInWhatALabelSays(String value, String model, boolean is) {
-    assertEquals(is, GpuKind.names(value, model));
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "NVIDIA-H100-80GB-HBM3, H100",
-    "NVIDIA-GB200, GB200",
-    "nvidia-tesla-t4, T4",
-    "AMD_Instinct_MI300X_OAM, MI300X",
-    "L40S, L40S",
-    "something, something"
-  })
-  void callsThemAsPeopleDo(String product, String word) {
-    assertEquals(word, GpuKind.shortName(product));
   }
 
   @Test

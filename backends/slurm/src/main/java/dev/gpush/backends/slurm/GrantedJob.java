@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.remote.GangTag;
 import dev.gpush.backends.slurm.cluster.HostList;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.SlurmNode;
@@ -12,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 
 /** Makes a gang from a running job whose agents answer. */
 record GrantedJob(String backend, GangId id, SlurmJob job, JobTag tag) {
@@ -31,27 +31,11 @@ record GrantedJob(String backend, GangId id, SlurmJob job, JobTag tag) {
     List<String> hosts = hosts();
     for (int index = 0; index < hosts.size(); index++) {
       String host = hosts.get(index);
-      nodes.add(
-          new NodeInfo(
-              index,
-              host,
-              addresses.getOrDefault(host, host),
-              slots(statuses.getOrDefault(index, Json.object())),
-              tag.gpus() == 0 ? "" : tag.gpuModel(),
-              tag.cpus(),
-              tag.workspace(index)));
+      var place =
+          new GangTag.Place(
+              host, addresses.getOrDefault(host, host), tag.workspace(index), List.of());
+      nodes.add(tag.gang().node(index, place, statuses.getOrDefault(index, Json.object())));
     }
     return new Gang(id, backend, nodes, job.words());
-  }
-
-  /** The GPUs as the agent's step sees them: with or without the cluster's device cgroups. */
-  private List<String> slots(Json status) {
-    if (tag.gpus() == 0) {
-      return List.of("0");
-    }
-    List<String> devices = status.texts("devices");
-    return devices.size() == tag.gpus()
-        ? devices
-        : IntStream.range(0, tag.gpus()).mapToObj(Integer::toString).toList();
   }
 }

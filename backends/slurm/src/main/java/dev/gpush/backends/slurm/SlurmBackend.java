@@ -200,14 +200,7 @@ public final class SlurmBackend implements Backend {
 
   @Override
   public Observation observe(Gang gang) {
-    try {
-      return look(gang);
-    } catch (Unanswered unknown) {
-      return new Observation.CannotTell(unknown.words());
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return new Observation.CannotTell("interrupted");
-    }
+    return Unanswered.observation(() -> look(gang));
   }
 
   private Observation look(Gang gang) throws InterruptedException, Unanswered {
@@ -221,11 +214,7 @@ public final class SlurmBackend implements Backend {
       return new Observation.Exists();
     }
     Map<Integer, AgentAnswer> answers = status(gang.id(), living.get(), gang.nodes().size());
-    List<Integer> lost =
-        answers.entrySet().stream()
-            .filter(node -> node.getValue() instanceof AgentAnswer.NoAgent)
-            .map(Map.Entry::getKey)
-            .toList();
+    List<Integer> lost = AgentAnswer.withoutAgent(answers);
     if (lost.size() + AgentAnswer.said(answers).size() < gang.nodes().size()) {
       return new Observation.CannotTell(AgentAnswer.silent(answers));
     }
@@ -265,11 +254,8 @@ public final class SlurmBackend implements Backend {
               terms.keepsHardEnd() ? kept : kept.with("hard_s", wanted.orElse(most).toSeconds());
           int nodes =
               gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
-          Map<Integer, AgentAnswer> answers =
-              site.agents().asking(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
-          if (AgentAnswer.said(answers).isEmpty()) {
-            throw new Unanswered(AgentAnswer.silent(answers), null);
-          }
+          AgentAnswer.requireSome(
+              site.agents().withLinks(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT));
           return true;
         });
   }
@@ -289,7 +275,7 @@ public final class SlurmBackend implements Backend {
     if (!answer.succeeded()) {
       String session =
           JobTag.parse(job.label().comment())
-              .map(tag -> tag.requester().session())
+              .map(tag -> tag.gang().requester().session())
               .orElse(gang.id().text());
       throw new GpushException(
           new SessionFailure.CannotExtend(
@@ -332,9 +318,7 @@ public final class SlurmBackend implements Backend {
           var found = new ArrayList<Discovered>();
           for (SlurmJob job : site.queue().all()) {
             Optional<JobTag> tag = JobTag.parse(job.label().comment());
-            if (tag.isPresent()
-                && tag.get().requester().owner().equals(owner)
-                && !owner.isEmpty()) {
+            if (tag.isPresent() && tag.get().gang().isOf(owner)) {
               found.add(discovered(job, tag.get()));
             }
           }
@@ -345,27 +329,11 @@ public final class SlurmBackend implements Backend {
   private Discovered discovered(SlurmJob job, JobTag tag) throws InterruptedException, Unanswered {
     var id = new GangId(job.label().name().substring(SlurmQueue.PREFIX.length()));
     if (!job.isRunning()) {
-      return new Discovered(
-          new Gang(id, name(), List.of(), job.words()),
-          tag.requester().session(),
-          tag.requester().owner(),
-          tag.requester().holder(),
-          false);
+      return tag.gang().waiting(new Gang(id, name(), List.of(), job.words()));
     }
-    Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.nodes()));
-    // Another gateway may have taken it over since the job was submitted.
-    String holder =
-        said.getOrDefault(0, Json.object())
-            .text("holder")
-            .filter(now -> !now.isEmpty())
-            .orElse(tag.requester().holder());
+    Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.gang().nodes()));
     Gang gang = new GrantedJob(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
-    return new Discovered(
-        gang,
-        tag.requester().session(),
-        tag.requester().owner(),
-        holder,
-        said.size() == tag.nodes());
+    return tag.gang().found(gang, said);
   }
 
   @Override
@@ -382,14 +350,7 @@ public final class SlurmBackend implements Backend {
     if (digits.matches("[0-9]{1,18}")) {
       return Long.parseLong(digits);
     }
-    try {
-      return running(gang).id();
-    } catch (Unanswered unknown) {
-      throw new IOException(unknown.words(), unknown);
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", stop);
-    }
+    return Unanswered.orBroken(() -> running(gang).id());
   }
 
   /** Each pipe is a step. */

@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
@@ -126,24 +127,15 @@ final class SlurmRelease {
     int nodes = HostList.expand(job.nodes()).size();
     Map<Integer, AgentAnswer> answers =
         site.agents()
-            .asking(linked)
+            .withLinks(linked)
             .ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
-    var kept = new ArrayList<String>();
-    JobTag tag = JobTag.parse(job.label().comment()).orElse(null);
-    AgentAnswer.said(answers)
-        .forEach(
-            (node, said) -> {
-              String workspace =
-                  node < gang.nodes().size()
-                      ? gang.nodes().get(node).workspace()
-                      : tag == null ? "" : tag.workspace(node);
-              said.texts("kept").forEach(path -> kept.add(kept(node, workspace, path)));
-            });
-    return kept;
-  }
-
-  private static String kept(int node, String workspace, String path) {
-    return "node " + node + ": " + (path.startsWith("/") ? path : workspace + "/" + path);
+    Optional<JobTag> tag = JobTag.parse(job.label().comment());
+    return AgentAnswer.kept(
+        AgentAnswer.said(answers),
+        node ->
+            node < gang.nodes().size()
+                ? gang.nodes().get(node).workspace()
+                : tag.map(known -> known.workspace(node)).orElse(""));
   }
 
   private void awaitEnd(GangId gang) throws InterruptedException, Unanswered {
@@ -223,7 +215,7 @@ final class SlurmRelease {
                   node,
                   "control",
                   Json.object("do", "release")));
-      return answer.texts("kept").stream().map(path -> kept(node, workspace, path)).toList();
+      return AgentAnswer.kept(Map.of(node, answer), _ -> workspace);
     } catch (GpushException failed) {
       if (failed.failure() instanceof AgentFailure.NotThere) {
         return List.of();

@@ -2,7 +2,9 @@ package dev.gpush.backends.slurm;
 
 import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
-import dev.gpush.backends.remote.Pause;
+import dev.gpush.backends.remote.GangTag;
+import dev.gpush.backends.remote.PollInterval;
+import dev.gpush.backends.remote.QueuedRequest;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.WaitReason;
@@ -112,51 +114,27 @@ final class SlurmReservation {
 
   /** Submits the job unless it exists. */
   Gang take() throws InterruptedException {
-    return gang(false);
+    return queued()
+        .take(
+            () -> {
+              submit();
+              return linked(awaitNodes());
+            });
   }
 
   /** Waits for a job that was submitted before, and never submits one. */
   Gang resume() throws InterruptedException {
-    return gang(true);
+    return queued().resume(() -> linked(awaitNodes()));
   }
 
-  private Gang gang(boolean isResumed) throws InterruptedException {
-    boolean stays = false;
-    try {
-      if (!isResumed) {
-        submit();
-      }
-      Gang gang = linked(awaitNodes());
-      stays = true;
-      return gang;
-    } catch (Unanswered unknown) {
-      stays = isResumed;
-      throw unknown
-          .known()
-          .orElseGet(() -> isResumed ? unreachable(unknown.words()) : failed(unknown.words()));
-    } catch (InterruptedException stop) {
-      stays = waiter.leavesPlace();
-      throw stop;
-    } finally {
-      endUnless(stays);
-    }
-  }
-
-  private void endUnless(boolean stays) {
-    // An interrupt may also have appeared as a failure, with the thread's flag set again.
-    boolean isLeft = Thread.currentThread().isInterrupted() && waiter.leavesPlace();
-    if (!stays && !isLeft) {
-      rollBack();
-    }
+  /** A job that remains after a rollback is found by its name. */
+  private QueuedRequest queued() {
+    var gang = new Gang(request.gang(), site.name(), List.of(), "");
+    return new QueuedRequest(site.name(), waiter, () -> release.all(gang, ROLLBACK_LIMIT));
   }
 
   private GpushException failed(String why) {
     return new GpushException(new BackendFailure.ReserveFailed(site.name(), why));
-  }
-
-  private GpushException unreachable(String why) {
-    return new GpushException(
-        new BackendFailure.Unavailable(site.name(), why, "gpush backends --explain"));
   }
 
   // ---- the job
@@ -209,7 +187,7 @@ final class SlurmReservation {
     Json.Obj start =
         AgentStart.of(request)
             .with("under", tag.under())
-            .with("project", tag.requester().project())
+            .with("project", tag.gang().requester().project())
             .with("env_over", variables())
             .with("lease", request.lease().json().with("hard_s", shape.hardEnd().toSeconds()))
             .with("peers", PeerSecret.random(random).onHosts())
@@ -270,9 +248,9 @@ final class SlurmReservation {
   }
 
   private boolean isThere() throws InterruptedException {
-    var pause = new Pause();
+    var interval = new PollInterval();
     for (int look = 0; look < MISSES; look++) {
-      pause.await();
+      interval.await();
       try {
         if (!site.queue().of(request.gang()).isEmpty()) {
           return true;
@@ -287,7 +265,7 @@ final class SlurmReservation {
   }
 
   private SlurmJob awaitNodes() throws InterruptedException {
-    var pause = new Pause();
+    var interval = new PollInterval();
     var prospect = new Prospect(site);
     int misses = 0;
     int hopeless = 0;
@@ -316,7 +294,7 @@ final class SlurmReservation {
       } catch (Unanswered unknown) {
         waiter.waits("its state is unknown: " + unknown.words());
       }
-      pause.await();
+      interval.await();
     }
   }
 
@@ -341,7 +319,7 @@ final class SlurmReservation {
     GrantedJob grant = new GrantedJob(site.name(), request.gang(), job, tag);
     Duration most = container.isPresent() ? IMAGE_LIMIT : AGENTS_LIMIT;
     long end = site.time().nanos() + most.toNanos();
-    var pause = new Pause();
+    var interval = new PollInterval();
     while (true) {
       try {
         Optional<Map<Integer, Json>> statuses = statuses(job, end);
@@ -354,7 +332,7 @@ final class SlurmReservation {
           throw unknown;
         }
         waiter.waits("its state is unknown: " + unknown.words());
-        pause.await();
+        interval.await();
       }
     }
   }
@@ -383,13 +361,7 @@ final class SlurmReservation {
   private JobTag lostTag(SlurmJob job) {
     try {
       String under = site.settings().under(site.login().facts(), request.gang().text());
-      return new JobTag(
-          request.requester(),
-          request.nodes(),
-          request.gpus().count(),
-          request.gpus().model().orElse("GPU"),
-          1,
-          under);
+      return new JobTag(GangTag.of(request, request.gpus().model().orElse("GPU"), 1), under);
     } catch (Unanswered unknown) {
       throw failed(unknown.words());
     } catch (InterruptedException stop) {
@@ -424,21 +396,6 @@ final class SlurmReservation {
       return said.isBlank() ? "" : "; it wrote: " + ClusterText.clean(said);
     } catch (Unanswered unknown) {
       return "";
-    }
-  }
-
-  /** The first failure is reported; a job that remains is found by its name. */
-  private void rollBack() {
-    boolean interrupted = Thread.interrupted();
-    try {
-      release.all(new Gang(request.gang(), site.name(), List.of(), ""), ROLLBACK_LIMIT);
-    } catch (GpushException stillThere) {
-      // The caller releases again, and reports a leak if that fails.
-    } catch (InterruptedException again) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.GangTag;
 import dev.gpush.backends.slurm.cluster.Gres;
 import dev.gpush.backends.slurm.cluster.HostList;
 import dev.gpush.backends.slurm.cluster.Partition;
@@ -202,11 +203,7 @@ final class TextFormatsTest {
   void aTagIsReadAsItWasWritten() {
     var tag =
         new JobTag(
-            new Requester("ann@lab", "a b=c%", "my box", "prö j"),
-            2,
-            8,
-            "h100",
-            16,
+            new GangTag(new Requester("ann@lab", "a b=c%", "my box", "prö j"), 2, 8, "h100", 16),
             "/scratch/a b/gpush/1");
 
     assertEquals(Optional.of(tag), JobTag.parse(tag.text()));

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.backends.slurm.cluster.GpuName;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.WaitReason;
 import dev.gpush.backends.slurm.command.SbatchRefusal;
@@ -168,20 +167,5 @@ final class WordsTest {
       assertTrue(job.hasEnded(), state);
       assertTrue(seen.add(job.fate()), state);
     }
-  }
-
-  @ParameterizedTest(name = "{0} in {1}")
-  @CsvSource({
-    "H100,h100,true",
-    "H100,nvidia_h100_80gb_hbm3,true",
-    "h100,h100-sxm,true",
-    "A100-80GB,nvidia_a100_80gb,true",
-    "A100-80GB,nvidia_a100_40gb,false",
-    "A10,a100,false",
-    "H100,gpu-h100,true",
-    "H200,h100,false",
-  })
-  void namesOfGpus(String wanted, String name, boolean isWithin) {
-    assertEquals(isWithin, new GpuName(wanted).isWithin(name));
   }
 }

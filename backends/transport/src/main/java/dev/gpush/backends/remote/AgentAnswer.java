@@ -1,8 +1,15 @@
 package dev.gpush.backends.remote;
 
+import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /** What came of asking the agent of one node. */
@@ -13,6 +20,70 @@ public sealed interface AgentAnswer {
   record NoAgent() implements AgentAnswer {}
 
   record Silent(String why) implements AgentAnswer {}
+
+  /** Asks the agents that have not answered over a link. */
+  @FunctionalInterface
+  interface Commands<E extends Exception> {
+    Map<Integer, AgentAnswer> ask(List<Integer> nodes) throws InterruptedException, E;
+  }
+
+  /**
+   * Asks agents over their links where these are open, and the others with commands. An agent that
+   * hangs does not answer on its link either, so half of the time is left for the commands.
+   *
+   * @param control the question, as docs/technical/link.md section 1 has it
+   */
+  static <E extends Exception> Map<Integer, AgentAnswer> ask(
+      LinkedAgents linked,
+      GangId gang,
+      Collection<Integer> nodes,
+      Json.Obj control,
+      Duration limit,
+      Commands<E> commands)
+      throws InterruptedException, E {
+    Map<Integer, Json> said = linked.ask(gang, nodes, control, limit.dividedBy(2));
+    List<Integer> left = nodes.stream().filter(node -> !said.containsKey(node)).toList();
+    var answers = new TreeMap<Integer, AgentAnswer>();
+    if (!left.isEmpty()) {
+      answers.putAll(commands.ask(left));
+    }
+    // One that has answered over its link stays answered, also if it was asked again.
+    said.forEach((node, json) -> answers.put(node, new Said(json)));
+    return answers;
+  }
+
+  /** Fails unless at least one agent has answered. */
+  static void requireSome(Map<Integer, AgentAnswer> answers) throws Unanswered {
+    if (said(answers).isEmpty()) {
+      throw new Unanswered(silent(answers), null);
+    }
+  }
+
+  /** The nodes that answer and have no agent. */
+  static List<Integer> withoutAgent(Map<Integer, AgentAnswer> answers) {
+    return answers.entrySet().stream()
+        .filter(node -> node.getValue() instanceof NoAgent)
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  /**
+   * The files that agents have left in place at their release, each with its node.
+   *
+   * @param workspace of a node, which the agents' paths start from; empty if it is not known
+   */
+  static List<String> kept(Map<Integer, Json> said, IntFunction<String> workspace) {
+    var kept = new ArrayList<String>();
+    said.forEach(
+        (node, json) -> {
+          String folder = workspace.apply(node);
+          for (String path : json.texts("kept")) {
+            boolean isWhole = path.startsWith("/") || folder.isEmpty();
+            kept.add("node " + node + ": " + (isWhole ? path : folder + "/" + path));
+          }
+        });
+    return kept;
+  }
 
   /** Of those that did say something, by the number of the node. */
   static Map<Integer, Json> said(Map<Integer, AgentAnswer> answers) {

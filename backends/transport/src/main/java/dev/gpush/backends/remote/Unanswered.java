@@ -1,7 +1,10 @@
 package dev.gpush.backends.remote;
 
+import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +44,30 @@ public final class Unanswered extends Exception {
       Thread.currentThread().interrupt();
       throw new GpushException(
           new BackendFailure.Unavailable(backend, "interrupted", "gpush backends"), stop);
+    }
+  }
+
+  /** What came of asking whether a gang exists. */
+  public static Observation observation(Question<Observation> question) {
+    try {
+      return question.ask();
+    } catch (Unanswered unknown) {
+      return new Observation.CannotTell(unknown.words());
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return new Observation.CannotTell("interrupted");
+    }
+  }
+
+  /** What came of asking where a command is to run. */
+  public static <T> T orBroken(Question<T> question) throws IOException {
+    try {
+      return question.ask();
+    } catch (Unanswered unknown) {
+      throw new IOException(unknown.words(), unknown);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
     }
   }
 

@@ -1,6 +1,8 @@
 /**
- * What backends that ask somebody far away have in common: text from there made fit to be shown,
- * pauses between two looks, and that nobody could tell. Sees no backend.
+ * What backends on other machines have in common: a wait in their queue and its rollback ({@code
+ * QueuedRequest}), answers of a gang's agents ({@code AgentAnswer}), facts that a cluster keeps
+ * about a gang ({@code GangTag}), text from there made fit to be shown, and that a question had no
+ * answer ({@code Unanswered}). Sees no backend.
  */
 @NullMarked
 package dev.gpush.backends.remote;

@@ -64,25 +64,6 @@ public final class GangRelease {
     }
   }
 
-  /**
-   * Of what a reservation has started that failed or was interrupted. The caller hears of the first
-   * failure, not of what happens here: agents that stay end by themselves, because nobody claims
-   * them.
-   */
-  public void rollBack(Gang gang, Duration limit) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      all(gang, limit);
-    } catch (GpushException stillThere) {
-      // Told by discover as an incomplete gang.
-    } catch (InterruptedException again) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   private GpushException notReleased(Gang gang, String reason, Throwable cause) {
     return new GpushException(
         new BackendFailure.NotReleased(rack.name(), gang.id().text(), reason), cause);

@@ -7,6 +7,7 @@ import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.hosts.rack.Survey;
 import dev.gpush.backends.hosts.rack.Survey.Slot;
 import dev.gpush.backends.hosts.rack.Surveys;
+import dev.gpush.backends.remote.RollBack;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.AgentFailure;
@@ -34,13 +35,13 @@ import java.util.stream.Collectors;
 /**
  * One reservation: all nodes or none.
  *
- * <p>Nodes that hold locks are started one after the other in the inventory's order, each without
- * waiting. Who meets a lock of somebody else lets go of everything it took, looks again after a
- * moment, and tries with what is free then. Of several that want the same hosts or GPUs the one
- * that is furthest in the order meets nobody, so one always gets through; taking all at once was
- * left, because two gangs then take from each other and both fail. Nodes that hold nothing meet
- * nobody, and are started together. An interruption is heeded between two starts: an agent that
- * comes up after the rollback would stay.
+ * <p>Locks are ordered: nodes that hold locks are started one after the other in the inventory's
+ * order, none waits for a lock. A request that meets another's lock releases everything it took and
+ * tries again with what is free after a moment. Of several requests for the same hosts or GPUs the
+ * one that holds the highest host always progresses; if all locks were taken at once, two gangs
+ * would take from each other and both fail. Nodes without locks conflict with nothing and are
+ * started together. An interrupt is noticed between two starts: an agent that comes up after the
+ * rollback would stay.
  */
 public final class GangReservation {
   /** Somebody may take a host between the look and the grab; after so many times we are unlucky. */
@@ -107,7 +108,8 @@ public final class GangReservation {
           broken);
     } finally {
       if (!done && !nodes.isEmpty()) {
-        release.rollBack(gang(nodes), ROLLBACK_LIMIT);
+        // Agents that stay end by themselves, because nobody claims them.
+        RollBack.quietly(() -> release.all(gang(nodes), ROLLBACK_LIMIT));
       }
     }
   }

@@ -1,5 +1,6 @@
 package dev.gpush.backends.hosts.rack;
 
+import dev.gpush.backends.remote.GpuName;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
@@ -80,7 +81,7 @@ public record Survey(
       String index = gpu.text("index").orElse("");
       String uuid = gpu.text("uuid").orElse("");
       if (index.matches("[0-9]{1,3}") && uuid.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")) {
-        String model = GpuModel.of(gpu.text("name").orElse(""));
+        String model = GpuName.ofDriver(gpu.text("name").orElse(""));
         slots.add(slot(index, "gpu-" + uuid, model, said, foreign(host, said, uuid)));
       }
     }

@@ -76,7 +76,7 @@ public final class Surveys {
       silent = List.copyOf(silent);
     }
 
-    /** Fails where a login that a person could open comes before what is said without it. */
+    /** Fails if a host needs an interactive login, or if no host has answered. */
     public void requireSomebody() {
       Optional<Silent> personal =
           silent.stream()

@@ -140,7 +140,8 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
   private static String holder(Json pod) {
     Json.Obj metadata = pod.object("metadata");
     return PodTag.of(pod)
-        .map(tag -> tag.requester().owner() + " (" + tag.requester().session() + ")")
+        .map(tag -> tag.facts().requester())
+        .map(of -> of.owner() + " (" + of.session() + ")")
         .orElseGet(
             () ->
                 metadata.text("namespace").orElse("")

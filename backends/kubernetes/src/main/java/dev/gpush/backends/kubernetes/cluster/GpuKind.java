@@ -1,8 +1,8 @@
 package dev.gpush.backends.kubernetes.cluster;
 
+import dev.gpush.backends.remote.GpuName;
 import dev.gpush.core.json.Json;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -44,10 +44,6 @@ public final class GpuKind {
           "amd.com/gpu.family",
           "beta.amd.com/gpu.family");
 
-  private static final Pattern MODEL = Pattern.compile("[A-Z]{1,3}[0-9]{1,4}[A-Z]{0,2}");
-
-  private static final Pattern SIZE = Pattern.compile("[0-9]+(GB|G)|HBM.*|[A-Z]+[0-9]GB");
-
   private GpuKind() {}
 
   /** The resource of a node that a plain number of GPUs means. */
@@ -86,29 +82,11 @@ public final class GpuKind {
     var naming = new TreeMap<String, String>();
     for (String label : LABELS) {
       String value = node.labels().getOrDefault(label, "");
-      if (!value.isEmpty() && names(value, model)) {
+      if (new GpuName(model).isNamedBy(value)) {
         naming.put(label, value);
       }
     }
     return naming;
-  }
-
-  /** {@code NVIDIA-H100-80GB-HBM3} names H100 and H100-80GB, and not H10. */
-  public static boolean names(String value, String model) {
-    List<String> there = words(value);
-    List<String> wanted = words(model);
-    for (int from = 0; from + wanted.size() <= there.size(); from++) {
-      if (there.subList(from, from + wanted.size()).equals(wanted)) {
-        return !wanted.isEmpty();
-      }
-    }
-    return false;
-  }
-
-  private static List<String> words(String text) {
-    return Arrays.stream(text.toUpperCase(Locale.ROOT).split("[^A-Z0-9]+", -1))
-        .filter(word -> !word.isEmpty())
-        .toList();
   }
 
   /** The common name of a node's GPUs: "H100"; "GPU" if no label has it. */
@@ -117,16 +95,8 @@ public final class GpuKind {
         .map(label -> node.labels().getOrDefault(label, ""))
         .filter(value -> !value.isEmpty())
         .findFirst()
-        .map(GpuKind::shortName)
+        .map(GpuName::ofLabel)
         .orElse("GPU");
-  }
-
-  /** The word of a product's name that is the model. */
-  public static String shortName(String product) {
-    return words(product).stream()
-        .filter(word -> MODEL.matcher(word).matches() && !SIZE.matcher(word).matches())
-        .findFirst()
-        .orElse(product);
   }
 
   /**

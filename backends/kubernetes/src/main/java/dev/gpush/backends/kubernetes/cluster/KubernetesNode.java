@@ -8,14 +8,14 @@ import java.util.Map;
 /**
  * A node of the cluster and its free resources.
  *
- * @param isIn it is ready and accepts pods
+ * @param isSchedulable it is ready and accepts pods
  * @param taints keys of the taints that repel pods
  * @param has of each resource, for pods; CPUs in thousandths
  * @param free the same without the requests of its pods
  */
 public record KubernetesNode(
     String name,
-    boolean isIn,
+    boolean isSchedulable,
     List<String> taints,
     Map<String, String> labels,
     Map<String, Long> has,

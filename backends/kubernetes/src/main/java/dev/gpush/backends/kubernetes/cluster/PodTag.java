@@ -1,5 +1,6 @@
 package dev.gpush.backends.kubernetes.cluster;
 
+import dev.gpush.backends.remote.GangTag;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.Requester;
@@ -10,12 +11,8 @@ import java.util.Optional;
 /**
  * Facts about the gang in an annotation of its job and pods, because labels do not allow all
  * characters and lengths.
- *
- * @param gpus of each node
- * @param cpus of each node
  */
-public record PodTag(
-    String gang, Requester requester, int nodes, int gpus, String gpuModel, int cpus) {
+public record PodTag(String gang, GangTag facts) {
   public static final String ANNOTATION = "gpush.dev/gang";
 
   /** On every object of gpush, with this value. */
@@ -27,13 +24,7 @@ public record PodTag(
   public static final String GANG_LABEL = "gpush.dev/gang";
 
   public static PodTag of(GangRequest request, PodShape shape) {
-    return new PodTag(
-        request.gang().text(),
-        request.requester(),
-        request.nodes(),
-        request.gpus().count(),
-        shape.gpuModel(),
-        shape.cpus());
+    return new PodTag(request.gang().text(), GangTag.of(request, shape.gpuModel(), shape.cpus()));
   }
 
   /** Empty if gpush did not write it, or if it was changed. */
@@ -49,15 +40,16 @@ public record PodTag(
               said ->
                   new PodTag(
                       said.text("gang").orElse(""),
-                      new Requester(
-                          said.text("owner").orElse(""),
-                          said.text("holder").orElse(""),
-                          said.text("session").orElse(""),
-                          said.text("project").orElse("")),
-                      number(said, "nodes"),
-                      number(said, "gpus"),
-                      said.text("model").orElse(""),
-                      Math.max(1, number(said, "cpus"))));
+                      new GangTag(
+                          new Requester(
+                              said.text("owner").orElse(""),
+                              said.text("holder").orElse(""),
+                              said.text("session").orElse(""),
+                              said.text("project").orElse("")),
+                          number(said, "nodes"),
+                          number(said, "gpus"),
+                          said.text("model").orElse(""),
+                          number(said, "cpus"))));
     } catch (JsonSyntaxException rewritten) {
       return Optional.empty();
     }
@@ -68,16 +60,17 @@ public record PodTag(
   }
 
   public String text() {
+    Requester requester = facts.requester();
     return Json.object(
             "gang", gang,
             "owner", requester.owner(),
             "session", requester.session(),
             "holder", requester.holder(),
             "project", requester.project(),
-            "nodes", nodes,
-            "gpus", gpus,
-            "model", gpuModel,
-            "cpus", cpus)
+            "nodes", facts.nodes(),
+            "gpus", facts.gpus(),
+            "model", facts.gpuModel(),
+            "cpus", facts.cpus())
         .write();
   }
 

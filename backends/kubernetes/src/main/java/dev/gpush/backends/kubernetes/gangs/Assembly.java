@@ -224,7 +224,7 @@ public final class Assembly {
       return isMine;
     } catch (ApiRefusal refusal) {
       renewed = Optional.empty();
-      // Without the right to Leases there is none; jitter and taking back must suffice.
+      // Leases are forbidden: rely on jitter and rollback.
       return refusal.isForbidden();
     }
   }

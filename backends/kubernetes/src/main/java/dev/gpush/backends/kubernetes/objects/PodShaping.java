@@ -56,7 +56,7 @@ public final class PodShaping {
         return nodes.map(
             all ->
                 all.stream()
-                    .filter(KubernetesNode::isIn)
+                    .filter(KubernetesNode::isSchedulable)
                     .mapToLong(node -> node.places(shape.wants(), false))
                     .sum());
       }

@@ -5,6 +5,7 @@ import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
 import dev.gpush.backends.kubernetes.cluster.GpuKind;
 import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.GangTag;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
@@ -27,14 +28,12 @@ import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
 
 /**
  * Gangs of pods of other owners: an agent is started beside what runs in each of them, and nothing
@@ -157,7 +156,7 @@ public final class AttachedGangs {
 
   private static NodeInfo withDevices(NodeInfo node, Map<Integer, Json> said) {
     int gpus = node.hasGpus() ? node.slots().size() : 0;
-    return node.with(GrantedPods.slots(gpus, said.getOrDefault(node.index(), Json.object())));
+    return node.with(GangTag.slots(gpus, said.getOrDefault(node.index(), Json.object())));
   }
 
   private NodeInfo node(int index, Json pod, String project, ClusterRoom room)
@@ -171,7 +170,7 @@ public final class AttachedGangs {
         index,
         Pods.name(pod),
         pod.object("status").text("podIP").orElse(""),
-        GrantedPods.slots(gpus, Json.object()),
+        GangTag.slots(gpus, Json.object()),
         gpus == 0 ? "" : model(pod, room),
         said[1].matches("[0-9]{1,4}") ? Math.max(1, Integer.parseInt(said[1])) : 1,
         // A home may be one volume for all pods.
@@ -274,32 +273,19 @@ public final class AttachedGangs {
 
   public void renew(Gang gang, LeaseTerms terms) throws InterruptedException, Unanswered {
     Map<Integer, AgentAnswer> answers = ask(gang, terms.json().with("do", "renew"), LIMIT);
-    if (AgentAnswer.said(answers).isEmpty()) {
-      boolean isGone =
-          answers.values().stream().allMatch(each -> each instanceof AgentAnswer.NoAgent);
-      if (isGone) {
-        throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
-      }
-      throw new Unanswered(AgentAnswer.silent(answers), null);
+    if (AgentAnswer.withoutAgent(answers).size() == answers.size()) {
+      throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
     }
+    AgentAnswer.requireSome(answers);
   }
 
   /** Ends the agents; the pods and their own programs stay. */
   public List<String> release(Gang gang, Duration limit) throws InterruptedException {
     try {
       Map<Integer, AgentAnswer> answers = ask(gang, RELEASE, limit);
-      String silent =
-          String.join(
-              ", ",
-              answers.entrySet().stream()
-                  .flatMap(
-                      each ->
-                          each.getValue() instanceof AgentAnswer.Silent(var why)
-                              ? Stream.of("node " + each.getKey() + ": " + why)
-                              : Stream.empty())
-                  .toList());
-      if (!silent.isEmpty()) {
-        throw notReleased(gang, silent);
+      answers.keySet().removeAll(AgentAnswer.withoutAgent(answers));
+      if (AgentAnswer.said(answers).size() < answers.size()) {
+        throw notReleased(gang, AgentAnswer.silent(answers));
       }
       return kept(gang, AgentAnswer.said(answers));
     } catch (Unanswered unknown) {
@@ -313,15 +299,7 @@ public final class AttachedGangs {
 
   /** The files that agents have left in place, each with its node. */
   public static List<String> kept(Gang gang, Map<Integer, Json> said) {
-    var kept = new ArrayList<String>();
-    said.forEach(
-        (node, each) -> {
-          String workspace =
-              node < gang.nodes().size() ? gang.nodes().get(node).workspace() + "/" : "";
-          each.texts("kept").stream()
-              .map(path -> (path.startsWith("/") ? "" : workspace) + path)
-              .forEach(path -> kept.add("node " + node + ": " + path));
-        });
-    return kept;
+    return AgentAnswer.kept(
+        said, node -> node < gang.nodes().size() ? gang.nodes().get(node).workspace() : "");
   }
 }

@@ -5,6 +5,7 @@ import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.backends.kubernetes.cluster.Topology;
 import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.remote.GangTag;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.NodeInfo;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /** Makes a gang from a Job whose agents answer. */
 public record GrantedPods(Namespace place, Json job) {
@@ -38,18 +38,15 @@ public record GrantedPods(Namespace place, Json job) {
     Map<Integer, Json> byNode = pods.byNode();
     Map<String, List<String>> within = within(byNode, all);
     var nodes = new ArrayList<NodeInfo>();
-    for (int index = 0; index < tag.nodes(); index++) {
+    for (int index = 0; index < tag.facts().nodes(); index++) {
       Json pod = byNode.getOrDefault(index, Json.object());
-      nodes.add(
-          new NodeInfo(
-              index,
+      var where =
+          new GangTag.Place(
               host(pod),
               GangObjects.address(Jobs.name(job), index),
-              slots(tag.gpus(), said.getOrDefault(index, Json.object())),
-              tag.gpus() == 0 ? "" : tag.gpuModel(),
-              tag.cpus(),
-              GangObjects.workspace(tag.requester().project()),
-              within.getOrDefault(host(pod), List.of())));
+              GangObjects.workspace(tag.facts().requester().project()),
+              within.getOrDefault(host(pod), List.of()));
+      nodes.add(tag.facts().node(index, where, said.getOrDefault(index, Json.object())));
     }
     return new Gang(new GangId(tag.gang()), place.name(), nodes, detail(place, job));
   }
@@ -67,19 +64,5 @@ public record GrantedPods(Namespace place, Json job) {
     Topology topology = Topology.of(place.settings(), nodes);
     return nodes.orElse(List.of()).stream()
         .collect(Collectors.toUnmodifiableMap(KubernetesNode::name, topology::of));
-  }
-
-  /**
-   * In a container GPUs are numbered from 0, unless a variable of the device plugin has other
-   * names.
-   */
-  static List<String> slots(int gpus, Json status) {
-    if (gpus == 0) {
-      return List.of("0");
-    }
-    List<String> devices = status.texts("devices");
-    return devices.size() == gpus
-        ? devices
-        : IntStream.range(0, gpus).mapToObj(Integer::toString).toList();
   }
 }

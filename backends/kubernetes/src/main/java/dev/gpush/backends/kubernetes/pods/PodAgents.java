@@ -93,16 +93,8 @@ public final class PodAgents {
   public Map<Integer, AgentAnswer> ask(
       GangId gang, Collection<Integer> nodes, PodsOfNodes pods, Json.Obj control, Duration limit)
       throws InterruptedException, Unanswered {
-    var answers = new TreeMap<Integer, AgentAnswer>();
-    // An agent that hangs does not answer on its link either, so some time is left for the command.
-    linked
-        .ask(gang, nodes, control, limit.dividedBy(2))
-        .forEach((node, json) -> answers.put(node, new AgentAnswer.Said(json)));
-    List<Integer> left = nodes.stream().filter(node -> !answers.containsKey(node)).toList();
-    if (!left.isEmpty()) {
-      answers.putAll(inPods(gang, pods.of(left), control, limit));
-    }
-    return answers;
+    return AgentAnswer.<Unanswered>ask(
+        linked, gang, nodes, control, limit, left -> inPods(gang, pods.of(left), control, limit));
   }
 
   /** With a command in each of these pods, by the number of the node. */

@@ -1,7 +1,7 @@
 package dev.gpush.backends.slurm.request;
 
 import dev.gpush.backends.remote.ClusterText;
-import dev.gpush.backends.slurm.cluster.GpuName;
+import dev.gpush.backends.remote.GpuName;
 import dev.gpush.backends.slurm.cluster.Gres;
 import dev.gpush.backends.slurm.cluster.Partition;
 import dev.gpush.backends.slurm.cluster.SlurmNode;

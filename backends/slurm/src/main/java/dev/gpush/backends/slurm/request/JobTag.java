@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm.request;
 
+import dev.gpush.backends.remote.GangTag;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.Requester;
 import java.net.URLDecoder;
@@ -15,30 +16,24 @@ import java.util.Optional;
  *
  * @param under the folder with one folder for each node
  */
-public record JobTag(
-    Requester requester, int nodes, int gpus, String gpuModel, int cpus, String under) {
+public record JobTag(GangTag gang, String under) {
   private static final String FIRST = "gpush/1";
 
   public static JobTag of(GangRequest request, JobShape shape, String under) {
-    return new JobTag(
-        request.requester(),
-        request.nodes(),
-        request.gpus().count(),
-        shape.gpuModel(),
-        shape.cpus(),
-        under);
+    return new JobTag(GangTag.of(request, shape.gpuModel(), shape.cpus()), under);
   }
 
   public String text() {
+    Requester requester = gang.requester();
     return FIRST
         + field("owner", requester.owner())
         + field("session", requester.session())
         + field("holder", requester.holder())
         + field("project", requester.project())
-        + field("nodes", Integer.toString(nodes))
-        + field("gpus", Integer.toString(gpus))
-        + field("model", gpuModel)
-        + field("cpus", Integer.toString(cpus))
+        + field("nodes", Integer.toString(gang.nodes()))
+        + field("gpus", Integer.toString(gang.gpus()))
+        + field("model", gang.gpuModel())
+        + field("cpus", Integer.toString(gang.cpus()))
         + field("under", under);
   }
 
@@ -66,15 +61,16 @@ public record JobTag(
     }
     return Optional.of(
         new JobTag(
-            new Requester(
-                fields.getOrDefault("owner", ""),
-                fields.getOrDefault("holder", ""),
-                fields.getOrDefault("session", ""),
-                fields.getOrDefault("project", "")),
-            nodes,
-            number(fields.getOrDefault("gpus", "")),
-            fields.getOrDefault("model", ""),
-            Math.max(1, number(fields.getOrDefault("cpus", ""))),
+            new GangTag(
+                new Requester(
+                    fields.getOrDefault("owner", ""),
+                    fields.getOrDefault("holder", ""),
+                    fields.getOrDefault("session", ""),
+                    fields.getOrDefault("project", "")),
+                nodes,
+                number(fields.getOrDefault("gpus", "")),
+                fields.getOrDefault("model", ""),
+                number(fields.getOrDefault("cpus", ""))),
             under));
   }
 
@@ -92,6 +88,6 @@ public record JobTag(
 
   /** The project's copy on a node. */
   public String workspace(int node) {
-    return under + "/" + node + "/" + requester.project();
+    return under + "/" + node + "/" + gang.requester().project();
   }
 }

@@ -61,7 +61,7 @@ public final class GangAgents {
   }
 
   /** The same, which asks these agents first. */
-  public GangAgents asking(LinkedAgents agents) {
+  public GangAgents withLinks(LinkedAgents agents) {
     return new GangAgents(steps, agent, agents, tasks);
   }
 
@@ -74,16 +74,14 @@ public final class GangAgents {
   public Map<Integer, AgentAnswer> ask(
       long job, GangId gang, int nodes, Json.Obj control, Duration limit)
       throws InterruptedException {
-    List<Integer> all = IntStream.range(0, nodes).boxed().toList();
-    // An agent that hangs does not answer on its link either, so some time is left for the step.
-    Map<Integer, Json> said = linked.ask(gang, all, control, limit.dividedBy(2));
-    var answers = new TreeMap<Integer, AgentAnswer>();
-    if (said.size() < nodes) {
-      // Asking twice does no harm; an agent that has ended already is not asked again.
-      answers.putAll(ask(job, nodes, header(gang, control), limit));
-    }
-    said.forEach((node, json) -> answers.put(node, new AgentAnswer.Said(json)));
-    return answers;
+    // One step over all nodes: to be asked twice does an agent no harm.
+    return AgentAnswer.ask(
+        linked,
+        gang,
+        IntStream.range(0, nodes).boxed().toList(),
+        control,
+        limit,
+        _ -> ask(job, nodes, header(gang, control), limit));
   }
 
   /**

@@ -3,10 +3,10 @@ package dev.gpush.backends.remote;
 import java.time.Duration;
 
 /**
- * Between two looks at the same thing: short at first, then longer, so that waiting for a day costs
- * the controller little.
+ * The time between two looks at the same thing: short at first, then longer, so that waiting for a
+ * day costs the controller little.
  */
-public final class Pause {
+public final class PollInterval {
   private static final Duration FIRST = Duration.ofMillis(200);
   private static final Duration MOST = Duration.ofSeconds(15);
   private static final double GROWTH = 1.3;

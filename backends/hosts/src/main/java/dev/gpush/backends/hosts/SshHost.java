@@ -1,4 +1,4 @@
-package dev.gpush.backends.hosts.ssh;
+package dev.gpush.backends.hosts;
 
 import dev.gpush.backends.hosts.rack.Host;
 import dev.gpush.backends.transport.RemoteMachine;
@@ -14,7 +14,7 @@ import java.util.Optional;
  *
  * @param address where the other hosts reach it, if not where we do
  */
-public record SshHost(
+record SshHost(
     String name, RemoteMachine remote, Optional<String> address, Optional<GpuRequest> gpus)
     implements Host {
   @Override

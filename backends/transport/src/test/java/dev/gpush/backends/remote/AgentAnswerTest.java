@@ -1,0 +1,96 @@
+package dev.gpush.backends.remote;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.json.Json;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+final class AgentAnswerTest {
+  private static final GangId GANG = new GangId("0123456789abcdef");
+  private static final Json.Obj STATUS = Json.object("do", "status");
+  private static final AgentAnswer.Said OVER_LINK = new AgentAnswer.Said(Json.object("by", "link"));
+  private static final AgentAnswer.Said BY_COMMAND =
+      new AgentAnswer.Said(Json.object("by", "command"));
+
+  private static Map<Integer, AgentAnswer> ask(
+      LinkedAgents linked, List<Integer> commands, Map<Integer, AgentAnswer> answers)
+      throws InterruptedException {
+    return AgentAnswer.ask(
+        linked,
+        GANG,
+        List.of(0, 1, 2),
+        STATUS,
+        Duration.ofSeconds(1),
+        nodes -> {
+          commands.addAll(nodes);
+          return answers;
+        });
+  }
+
+  @Test
+  void agentsThatAnswerOverTheirLinksAreNotAskedAgain() throws Exception {
+    var commands = new ArrayList<Integer>();
+
+    Map<Integer, AgentAnswer> answers =
+        ask(
+            (_, nodes, _, _) -> {
+              var said = new TreeMap<Integer, Json>();
+              nodes.forEach(node -> said.put(node, OVER_LINK.json()));
+              return said;
+            },
+            commands,
+            Map.of());
+
+    assertEquals(Map.of(0, OVER_LINK, 1, OVER_LINK, 2, OVER_LINK), answers);
+    assertEquals(List.of(), commands);
+  }
+
+  @Test
+  void theOthersAreAskedWithCommandsWhichDoNotReplaceAnAnswer() throws Exception {
+    var commands = new ArrayList<Integer>();
+
+    Map<Integer, AgentAnswer> answers =
+        ask(
+            (_, _, _, _) -> Map.of(1, OVER_LINK.json()),
+            commands,
+            Map.of(0, BY_COMMAND, 1, new AgentAnswer.NoAgent(), 2, new AgentAnswer.NoAgent()));
+
+    assertEquals(List.of(0, 2), commands);
+    assertEquals(Map.of(0, BY_COMMAND, 1, OVER_LINK, 2, new AgentAnswer.NoAgent()), answers);
+    assertEquals(List.of(2), AgentAnswer.withoutAgent(answers));
+  }
+
+  @Test
+  void oneAnswerIsEnoughAndNoneIsAFailureThatSaysWhy() {
+    assertDoesNotThrow(
+        () ->
+            AgentAnswer.requireSome(Map.of(0, BY_COMMAND, 1, new AgentAnswer.Silent("no answer"))));
+
+    Unanswered none =
+        assertThrows(
+            Unanswered.class,
+            () -> AgentAnswer.requireSome(Map.of(1, new AgentAnswer.Silent("no answer"))));
+    assertEquals("node 1: no answer", none.words());
+  }
+
+  @Test
+  void keptFilesAreNamedWithTheirNodes() {
+    Json said = Json.object("kept", List.of("a.txt", "/else/b.txt"));
+
+    assertEquals(
+        List.of("node 1: /work/a.txt", "node 1: /else/b.txt"),
+        AgentAnswer.kept(Map.of(1, said), _ -> "/work"));
+    assertEquals(
+        List.of("node 1: a.txt", "node 1: /else/b.txt"),
+        AgentAnswer.kept(Map.of(1, said), _ -> ""));
+  }
+}
