@@ -8,13 +8,18 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * A simulated cluster: a number of GPUs, their holders, and until when. Several {@link
@@ -25,10 +30,12 @@ public final class FakeSite {
   private final Clock clock;
   private final FakeTrouble trouble;
   private final Object lock = new Object();
-  // guarded by lock: free, holdings, queue
+  // guarded by lock: free, holdings, queue, granted, starting
   private final TreeSet<Integer> free = new TreeSet<>();
   private final Map<GangId, Holding> holdings = new LinkedHashMap<>();
   private final Map<GangId, Waiting> queue = new LinkedHashMap<>();
+  private final Deque<Granted> granted = new ArrayDeque<>();
+  private final Set<GangId> starting = new HashSet<>(); // also those that are granted
   private final int size;
 
   /**
@@ -53,6 +60,35 @@ public final class FakeSite {
   /** A request in the queue: granted by the site itself, with or without its gateway. */
   record Waiting(String backend, GangRequest request, Consumer<Gang> starting) {}
 
+  /** A gang that was granted from the queue, and whose nodes are not up yet. */
+  private record Granted(Gang gang, Consumer<Gang> starting) {}
+
+  /** Works under the lock, and brings up without it what was granted by that. */
+  private <T> T locked(Supplier<T> work) {
+    T result;
+    synchronized (lock) {
+      result = work.get();
+    }
+    for (Optional<Granted> next = nextGranted(); next.isPresent(); next = nextGranted()) {
+      Gang gang = next.get().gang();
+      try {
+        next.get().starting().accept(gang);
+      } finally {
+        synchronized (lock) {
+          starting.remove(gang.id());
+          lock.notifyAll();
+        }
+      }
+    }
+    return result;
+  }
+
+  private Optional<Granted> nextGranted() {
+    synchronized (lock) {
+      return Optional.ofNullable(granted.poll());
+    }
+  }
+
   /** The requests that wait, in their order. */
   public List<GangRequest> waiting() {
     synchronized (lock) {
@@ -62,13 +98,15 @@ public final class FakeSite {
 
   /** Puts a request into the queue unless it is known; {@code starting} brings its nodes up. */
   void submit(String backend, GangRequest request, Consumer<Gang> starting) {
-    synchronized (lock) {
-      endLeases();
-      if (!holdings.containsKey(request.gang())) {
-        queue.putIfAbsent(request.gang(), new Waiting(backend, request, starting));
-      }
-      grant();
-    }
+    locked(
+        () -> {
+          endLeases();
+          if (!holdings.containsKey(request.gang())) {
+            queue.putIfAbsent(request.gang(), new Waiting(backend, request, starting));
+          }
+          grant();
+          return true;
+        });
   }
 
   /** The place of a request that waits, in words: "1 of 2". */
@@ -79,10 +117,10 @@ public final class FakeSite {
     }
   }
 
-  /** Waits until it is granted; empty when it is no longer in the queue. */
+  /** Waits until it is granted and its nodes are up; empty when it is no longer in the queue. */
   Optional<Gang> await(GangId gang) throws InterruptedException {
     synchronized (lock) {
-      while (queue.containsKey(gang)) {
+      while (queue.containsKey(gang) || starting.contains(gang)) {
         lock.wait();
       }
       return Optional.ofNullable(holdings.get(gang)).map(Holding::gang);
@@ -94,7 +132,12 @@ public final class FakeSite {
     for (Waiting next : List.copyOf(queue.values())) {
       if (free.size() >= wanted(next.request())) {
         queue.remove(next.request().gang());
-        take(next.backend(), next.request()).ifPresent(next.starting());
+        Optional<Gang> gang = takeNow(next.backend(), next.request());
+        gang.ifPresent(
+            taken -> {
+              granted.add(new Granted(taken, next.starting()));
+              starting.add(taken.id());
+            });
       }
     }
     lock.notifyAll();
@@ -109,15 +152,32 @@ public final class FakeSite {
   }
 
   int free() {
-    synchronized (lock) {
-      endLeases();
-      return free.size();
-    }
+    return locked(
+        () -> {
+          endLeases();
+          return free.size();
+        });
   }
 
+  /** Once all their nodes are up: a gang is not released while it starts. */
   List<Holding> holdings() {
+    locked(
+        () -> {
+          endLeases();
+          return true;
+        });
+    boolean interrupted = false;
     synchronized (lock) {
-      endLeases();
+      while (!starting.isEmpty()) {
+        try {
+          lock.wait();
+        } catch (InterruptedException later) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
       return List.copyOf(holdings.values());
     }
   }
@@ -128,24 +188,30 @@ public final class FakeSite {
 
   /** The gang that this id has or gets now; empty when too little is free. */
   Optional<Gang> take(String backend, GangRequest request) {
-    synchronized (lock) {
-      endLeases();
-      Holding has = holdings.get(request.gang());
-      if (has != null) {
-        return Optional.of(has.gang());
-      }
-      if (free.size() < wanted(request)) {
-        return Optional.empty();
-      }
-      var nodes = new ArrayList<NodeInfo>();
-      for (int node = 0; node < request.nodes(); node++) {
-        nodes.add(node(request, node));
-      }
-      var gang = new Gang(request.gang(), backend, nodes, "pretended");
-      var holding = new Holding(gang, request, request.lease(), clock.nanos(), new TreeSet<>());
-      holdings.put(gang.id(), holding);
-      return Optional.of(gang);
+    return locked(
+        () -> {
+          endLeases();
+          return takeNow(backend, request);
+        });
+  }
+
+  // holds lock
+  private Optional<Gang> takeNow(String backend, GangRequest request) {
+    Holding has = holdings.get(request.gang());
+    if (has != null) {
+      return Optional.of(has.gang());
     }
+    if (free.size() < wanted(request)) {
+      return Optional.empty();
+    }
+    var nodes = new ArrayList<NodeInfo>();
+    for (int node = 0; node < request.nodes(); node++) {
+      nodes.add(node(request, node));
+    }
+    var gang = new Gang(request.gang(), backend, nodes, "pretended");
+    var holding = new Holding(gang, request, request.lease(), clock.nanos(), new TreeSet<>());
+    holdings.put(gang.id(), holding);
+    return Optional.of(gang);
   }
 
   static int wanted(GangRequest request) {
@@ -192,20 +258,27 @@ public final class FakeSite {
 
   /** Frees the GPUs; idempotent. */
   void drop(GangId gang) {
-    synchronized (lock) {
-      queue.remove(gang);
-      Holding holding = holdings.remove(gang);
-      if (holding == null) {
-        lock.notifyAll();
-        return;
-      }
-      for (NodeInfo node : holding.gang().nodes()) {
-        if (node.hasGpus()) {
-          node.slots().forEach(slot -> free.add(Integer.valueOf(slot)));
-        }
-      }
-      grant();
+    locked(
+        () -> {
+          dropNow(gang);
+          return true;
+        });
+  }
+
+  // holds lock
+  private void dropNow(GangId gang) {
+    queue.remove(gang);
+    Holding holding = holdings.remove(gang);
+    if (holding == null) {
+      lock.notifyAll();
+      return;
     }
+    for (NodeInfo node : holding.gang().nodes()) {
+      if (node.hasGpus()) {
+        node.slots().forEach(slot -> free.add(Integer.valueOf(slot)));
+      }
+    }
+    grant();
   }
 
   /** Takes a request out of the queue, as an administrator would. */
@@ -223,6 +296,7 @@ public final class FakeSite {
     }
   }
 
+  // holds lock
   private void endLeases() {
     var over = new ArrayList<GangId>();
     for (Holding holding : holdings.values()) {
@@ -232,6 +306,6 @@ public final class FakeSite {
         over.add(holding.gang().id());
       }
     }
-    over.forEach(this::drop);
+    over.forEach(this::dropNow);
   }
 }
