@@ -137,7 +137,7 @@ final class WordsTest {
       assertTrue(seen.add(SbatchRefusal.of(said).words()), said);
     }
     assertEquals(
-        new SbatchRefusal("sbatch says: something new", List.of(), false),
+        new SbatchRefusal("sbatch says: something new", List.of(), SbatchRefusal.Meaning.PASSING),
         SbatchRefusal.of("sbatch: error: something new"));
   }
 

@@ -1,6 +1,7 @@
 package dev.gpush.launch.fabric.rule;
 
 import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.core.text.PhraseTable;
 import dev.gpush.launch.fabric.facts.NetInterface;
 import dev.gpush.launch.fabric.facts.RdmaPort;
 import dev.gpush.launch.fabric.facts.RdmaPort.Gid;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +24,11 @@ import java.util.stream.Stream;
  * from looking for a fault. They are named with what they cost, and kept.
  */
 public final class LeftoverRule {
+  private static final List<Leftover> ANYWHERE =
+      PhraseTable.rows(LeftoverRule.class, "leftovers.txt", 3).stream()
+          .map(row -> new Leftover(Pattern.compile(row.get(0)), row.get(1), row.get(2)))
+          .toList();
+
   private final Scene scene;
   private final Draft draft;
 
@@ -32,6 +39,18 @@ public final class LeftoverRule {
 
   public static void write(Scene scene, Draft draft) {
     new LeftoverRule(scene, draft).write();
+  }
+
+  /** A variable that does harm whatever the node has. */
+  private record Leftover(Pattern name, String value, String cost) {
+    boolean is(Given given) {
+      return name.matcher(given.name()).matches()
+          && switch (value) {
+            case "any" -> true;
+            case "on" -> given.isOn();
+            default -> given.value().equalsIgnoreCase(value);
+          };
+    }
   }
 
   /** What one variable of one origin does. */
@@ -80,29 +99,10 @@ public final class LeftoverRule {
       case "NCCL_NET" -> net(node, given.value());
       case "NCCL_IB_HCA" -> hca(node, given.value());
       case "NCCL_IB_GID_INDEX" -> gid(node, given.value());
-      case "NCCL_P2P_DISABLE" ->
-          when(given.isOn(), "GPUs of one node talk through host memory, not NVLink: far slower");
-      case "NCCL_SHM_DISABLE" ->
-          when(given.isOn(), "ranks of one node talk through the network card: far slower");
-      case "NCCL_ALGO",
-          "NCCL_PROTO",
-          "NCCL_MIN_NCHANNELS",
-          "NCCL_MAX_NCHANNELS",
-          "NCCL_BUFFSIZE",
-          "NCCL_NTHREADS" ->
-          Optional.of("NCCL's tuner no longer decides: often slower, and newer versions may hang");
-      case "NCCL_NET_GDR_LEVEL" ->
-          when(
-              given.value().equalsIgnoreCase("SYS"),
-              "GPUDirect also across CPU sockets: slower than without it, or broken");
       case "NCCL_TOPO_FILE" ->
           when(
               !node.facts().provider().files().contains(given.value()),
               "the topology of another machine gives wrong rings, or the file is not there");
-      case "NCCL_CROSS_NIC" ->
-          when(
-              given.value().equals("1"),
-              "traffic crosses between rails: it hangs where rails are networks of their own");
       case "FI_PROVIDER" ->
           when(
               given.value().equals("efa") && !hasEfa(node),
@@ -112,10 +112,6 @@ public final class LeftoverRule {
               isLoud(given.value())
                   && scene.given().find(node.index(), "NCCL_DEBUG_FILE").isEmpty(),
               "every rank prints hundreds of lines; WARN is enough, or name NCCL_DEBUG_FILE");
-      case "CUDA_LAUNCH_BLOCKING" ->
-          when(given.isOn(), "the CPU waits for every kernel: nothing overlaps any more");
-      case "NCCL_BLOCKING_WAIT", "TORCH_NCCL_BLOCKING_WAIT" ->
-          when(given.isOn(), "every collective blocks its thread, and timeouts mean other things");
       case "CUDA_VISIBLE_DEVICES" ->
           when(
               isReordered(given.value()),
@@ -125,10 +121,7 @@ public final class LeftoverRule {
           when(
               given.value().equals("1") && !node.facts().gpus().hasImex(),
               "there is no IMEX channel on this node: NCCL stops");
-      default ->
-          when(
-              name.startsWith("RDMAV_"),
-              "from the time before fork-safe kernels: breaks or slows newer ones");
+      default -> ANYWHERE.stream().filter(row -> row.is(given)).findFirst().map(Leftover::cost);
     };
   }
 

@@ -11,6 +11,7 @@ import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 
 /** Slurm's programs on the login node. They hang as long as the controller does. */
@@ -75,17 +76,9 @@ public final class SlurmCommands {
   }
 
   public static String problem(String program, Inquiry.Answer answer) {
-    String said = answer.errors().toLowerCase(java.util.Locale.ROOT);
-    if (said.contains(SbatchRefusal.NO_ACCOUNTING)) {
-      return SbatchRefusal.ACCOUNTING_SILENT;
-    }
-    if (said.contains(SbatchRefusal.NO_CLUSTER)) {
-      return SbatchRefusal.NO_SUCH_CLUSTER + " (sacctmgr list clusters shows them)";
-    }
-    if (said.contains("unable to contact slurm controller")
-        || said.contains("socket timed out")
-        || said.contains("connection refused")) {
-      return "the Slurm controller does not answer";
+    Optional<String> known = SbatchRefusal.ofAnyProgram(answer.errors());
+    if (known.isPresent()) {
+      return known.get();
     }
     if (answer.status() == 127) {
       return "there is no " + program + " on the PATH of the login node";

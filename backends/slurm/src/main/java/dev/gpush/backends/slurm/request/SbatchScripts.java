@@ -6,6 +6,7 @@ import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.BatchScripts;
+import dev.gpush.core.text.PhraseTable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -30,96 +31,23 @@ public final class SbatchScripts implements BatchScripts {
   private static final Pattern TIME =
       Pattern.compile("(?:([0-9]{1,4})-)?([0-9]{1,6})(?::([0-9]{1,3}))?(?::([0-9]{1,3}))?");
 
-  private static final Map<String, String> SHORT =
-      Map.ofEntries(
-          Map.entry("A", "account"),
-          Map.entry("a", "array"),
-          Map.entry("b", "begin"),
-          Map.entry("C", "constraint"),
-          Map.entry("c", "cpus-per-task"),
-          Map.entry("D", "chdir"),
-          Map.entry("d", "dependency"),
-          Map.entry("e", "error"),
-          Map.entry("F", "nodefile"),
-          Map.entry("G", "gpus"),
-          Map.entry("H", "hold"),
-          Map.entry("i", "input"),
-          Map.entry("J", "job-name"),
-          Map.entry("k", "no-kill"),
-          Map.entry("L", "licenses"),
-          Map.entry("M", "clusters"),
-          Map.entry("m", "distribution"),
-          Map.entry("N", "nodes"),
-          Map.entry("n", "ntasks"),
-          Map.entry("O", "overcommit"),
-          Map.entry("o", "output"),
-          Map.entry("p", "partition"),
-          Map.entry("Q", "quiet"),
-          Map.entry("q", "qos"),
-          Map.entry("S", "core-spec"),
-          Map.entry("s", "oversubscribe"),
-          Map.entry("t", "time"),
-          Map.entry("v", "verbose"),
-          Map.entry("W", "wait"),
-          Map.entry("w", "nodelist"),
-          Map.entry("x", "exclude"));
+  private static final List<Known> OPTIONS =
+      PhraseTable.rows(SbatchScripts.class, "sbatch-options.txt", 4).stream()
+          .map(row -> new Known(row.get(0), row.get(1), !row.get(2).isEmpty(), row.get(3)))
+          .toList();
 
-  /** These have no value, or one only after a {@code =}. */
-  private static final Set<String> ALONE =
-      Set.of(
-          "contiguous",
-          "exclusive",
-          "hold",
-          "ignore-pbs",
-          "no-kill",
-          "no-requeue",
-          "overcommit",
-          "oversubscribe",
-          "parsable",
-          "quiet",
-          "reboot",
-          "requeue",
-          "spread-job",
-          "test-only",
-          "use-min-nodes",
-          "verbose",
-          "wait",
-          "kill-on-invalid-dep",
-          "get-user-env",
-          "nice",
-          "propagate");
+  /**
+   * An option of sbatch.
+   *
+   * @param letter its short form, if it has one
+   * @param isAlone it has no value, or one only after a {@code =}
+   * @param excuse why it is not used for a gang; empty if it is
+   */
+  private record Known(String name, String letter, boolean isAlone, String excuse) {}
 
-  /** Options that gpush replaces for a gang, and by what. */
-  private static final Map<String, String> NOT_OF_A_GANG =
-      Map.ofEntries(
-          Map.entry("job-name", "the job has the gang's name; a session is named by -s"),
-          Map.entry("comment", "gpush uses the comment itself"),
-          Map.entry("output", "gpush logs has the output of runs"),
-          Map.entry("error", "gpush logs has the output of runs"),
-          Map.entry("open-mode", "gpush logs has the output of runs"),
-          Map.entry("input", "runs have no input"),
-          Map.entry("array", "a gang is one job; start several runs on it"),
-          Map.entry("dependency", "a gang waits for no other job"),
-          Map.entry("chdir", "runs start in the workspace"),
-          Map.entry("export", "variables come from env: in gpush.yaml"),
-          Map.entry("export-file", "variables come from env: in gpush.yaml"),
-          Map.entry("get-user-env", "variables come from env: in gpush.yaml"),
-          Map.entry("wrap", "commands are started by gpush run"),
-          Map.entry("requeue", "a gang is not started twice"),
-          Map.entry("no-requeue", "a gang is never started twice"),
-          Map.entry("signal", "gpush ends runs itself"),
-          Map.entry("wait", "up waits"),
-          Map.entry("wait-all-nodes", "up always does"),
-          Map.entry("hold", "it would wait for ever"),
-          Map.entry("parsable", "sbatch's output is not shown"),
-          Map.entry("quiet", "sbatch's output is not shown"),
-          Map.entry("verbose", "sbatch's output is not shown"),
-          Map.entry("test-only", "that is gpush up --dry-run"),
-          Map.entry("clusters", "a cluster is its own backend; use --backend"),
-          Map.entry("no-kill", "gpush reports a lost node itself"),
-          Map.entry("ignore-pbs", "only #SBATCH lines are read"),
-          Map.entry("distribution", "gpush run places the ranks"),
-          Map.entry("overcommit", "gpush run places the ranks"));
+  private static Optional<Known> known(String name) {
+    return OPTIONS.stream().filter(option -> option.name().equals(name)).findFirst();
+  }
 
   @Override
   public BatchHeaders read(String file, String text) {
@@ -216,12 +144,13 @@ public final class SbatchScripts implements BatchScripts {
         value = equals < 0 ? Optional.empty() : Optional.of(word.substring(equals + 1));
       } else if (word.matches("-[A-Za-z].*")) {
         String letter = word.substring(1, 2);
-        Optional<String> known = Optional.ofNullable(SHORT.get(letter));
-        if (known.isEmpty()) {
+        Optional<Known> meant =
+            OPTIONS.stream().filter(option -> option.letter().equals(letter)).findFirst();
+        if (meant.isEmpty()) {
           bad.add(new UsageFailure.BadLine(line, "sbatch has no option -" + letter));
           return;
         }
-        name = known.get();
+        name = meant.get().name();
         value =
             word.length() == 2
                 ? Optional.empty()
@@ -230,22 +159,17 @@ public final class SbatchScripts implements BatchScripts {
         bad.add(new UsageFailure.BadLine(line, "'" + word + "' is not an option"));
         return;
       }
-      if (value.isEmpty()
-          && !ALONE.contains(name)
-          && !left.isEmpty()
-          && !left.getFirst().startsWith("-")) {
+      boolean isAlone = known(name).map(Known::isAlone).orElse(false);
+      if (value.isEmpty() && !isAlone && !left.isEmpty() && !left.getFirst().startsWith("-")) {
         value = Optional.of(left.removeFirst());
       }
-      if (value.isEmpty() && isKnown(name)) {
+      boolean hasLetter = known(name).filter(option -> !option.letter().isEmpty()).isPresent();
+      if (value.isEmpty() && hasLetter && !isAlone) {
         bad.add(new UsageFailure.BadLine(line, "--" + name + " has no value"));
         return;
       }
       // If an option is given twice, the last one counts, as with sbatch.
       options.put(name, new Option(line, name, value.orElse("")));
-    }
-
-    private static boolean isKnown(String name) {
-      return SHORT.containsValue(name) && !ALONE.contains(name);
     }
 
     /** Splits words as a shell would; a word that starts with {@code #} starts a comment. */
@@ -436,7 +360,8 @@ public final class SbatchScripts implements BatchScripts {
       for (Option option : options.values()) {
         String written =
             "--" + option.name() + (option.value().isEmpty() ? "" : "=" + option.value());
-        Optional<String> why = Optional.ofNullable(NOT_OF_A_GANG.get(option.name()));
+        Optional<String> why =
+            known(option.name()).map(Known::excuse).filter(excuse -> !excuse.isEmpty());
         if (why.isPresent()) {
           unused.add(written + " (" + why.get() + ")");
         } else if (option.name().startsWith("ntasks-per-")) {
