@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities.Logins;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.machine.Gate;
 import dev.gpush.core.session.SessionView;
@@ -106,11 +107,8 @@ final class ShownSessionsTest {
             Backend.class.getClassLoader(),
             new Class<?>[] {Backend.class},
             (self, method, arguments) -> {
-              if (method.getName().equals("gates")) {
-                return List.of(login);
-              }
-              if (method.getName().equals("asking")) {
-                return self;
+              if (method.getName().equals("capabilities")) {
+                return real.capabilities().with(Logins.class, () -> List.of(login));
               }
               if (method.getName().equals("equals")) {
                 return self == arguments[0];

@@ -224,7 +224,7 @@ public final class Assembly {
       return isMine;
     } catch (ApiRefusal refusal) {
       renewed = Optional.empty();
-      // Leases are forbidden: jitter and rollback have to do without.
+      // Leases are forbidden: rely on jitter and rollback.
       return refusal.isForbidden();
     }
   }
