@@ -43,7 +43,11 @@ final class HostKeyCheck implements HostKeyVerifier {
     this.login = login;
     this.user = user;
     for (Path file : config.knownHosts()) {
-      files.add(new OpenSSHKnownHosts(file.toFile()));
+      try {
+        files.add(new OpenSSHKnownHosts(file.toFile()));
+      } catch (IllegalArgumentException unreadable) {
+        throw new IOException("cannot read " + file, unreadable);
+      }
     }
   }
 

@@ -2,6 +2,7 @@ package dev.gpush.backends.transport.builtin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.transport.Destination;
@@ -134,6 +135,13 @@ final class HostKeyCheckTest {
     assertInstanceOf(MachineFailure.HostKeyChanged.class, check(known, "gpu01").orElseThrow());
     assertTrue(
         check("gpu01 " + text(KEY) + "\n@revoked * " + text(OTHER) + "\n", "gpu01").isEmpty());
+  }
+
+  @Test
+  void aLineThatNobodyCanReadIsNamed() {
+    IOException refused = assertThrows(IOException.class, () -> check("*( " + text(KEY), "gpu01"));
+
+    assertEquals("cannot read " + folder.resolve("known"), refused.getMessage());
   }
 
   /** An authority signs certificates; its own key is no host's. */
