@@ -4,10 +4,11 @@ import dev.gpush.backends.hosts.HostsBackend;
 import dev.gpush.backends.hosts.RackSettings;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.transport.Destination;
-import dev.gpush.backends.transport.OpenSsh;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.SshSettings;
+import dev.gpush.backends.transport.SshTransport;
 import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.openssh.OpenSsh;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.config.BackendConfig;
@@ -70,7 +71,7 @@ final class SshScene implements Scene {
   private final Tasks tasks = Tasks.named("ssh-scene", (_, _) -> {});
   private final SecureRandom random = new SecureRandom();
   private final Asked asked = new Asked();
-  private final List<OpenSsh> opened = new ArrayList<>();
+  private final List<SshTransport> opened = new ArrayList<>();
   private final HostsBackend rival;
 
   // guarded by this: what heal is for
@@ -80,7 +81,7 @@ final class SshScene implements Scene {
 
   SshScene() throws Exception {
     this.rig = SshRig.required();
-    OpenSsh transport = transport("r");
+    SshTransport transport = transport("r");
     this.rival =
         new HostsBackend(
             RackSettings.ssh(block(List.of("h2")), _ -> transport),
@@ -95,7 +96,7 @@ final class SshScene implements Scene {
   }
 
   /** Each gateway has its own; the connections beneath are found again by the next. */
-  private synchronized OpenSsh transport(String name) {
+  private synchronized SshTransport transport(String name) {
     var host = new SystemHost("laptop", 2, true, folder, System.getenv());
     SshSettings usual = SshSettings.usual(folder.resolve(name), System.getenv());
     var settings =
@@ -107,7 +108,8 @@ final class SshScene implements Scene {
             Duration.ofSeconds(3),
             Duration.ofSeconds(3),
             Duration.ofSeconds(3));
-    var made = new OpenSsh(settings, host::spawn, random, tasks);
+    var client = new OpenSsh(settings, host::spawn, tasks);
+    var made = new SshTransport(client, settings, random, tasks);
     opened.add(made);
     return made;
   }
@@ -140,11 +142,6 @@ final class SshScene implements Scene {
       implements Transport {
     Watched(Transport real, Life life) {
       this(real, life, new ConcurrentHashMap<>());
-    }
-
-    @Override
-    public String kind() {
-      return real.kind();
     }
 
     @Override
@@ -299,7 +296,7 @@ final class SshScene implements Scene {
     } catch (Exception broken) {
       throw new IOException(broken);
     } finally {
-      opened.forEach(OpenSsh::close);
+      opened.forEach(SshTransport::close);
       tasks.close();
       try (Stream<Path> files = Files.walk(folder)) {
         for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

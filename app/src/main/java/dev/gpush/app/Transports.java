@@ -1,11 +1,13 @@
 package dev.gpush.app;
 
-import dev.gpush.backends.transport.Launch;
-import dev.gpush.backends.transport.OpenSsh;
+import dev.gpush.backends.transport.SshClient;
 import dev.gpush.backends.transport.SshSettings;
+import dev.gpush.backends.transport.SshTransport;
 import dev.gpush.backends.transport.Transport;
-import dev.gpush.backends.transport.Ways;
+import dev.gpush.backends.transport.TransportSelector;
 import dev.gpush.backends.transport.builtin.Builtin;
+import dev.gpush.backends.transport.openssh.Launch;
+import dev.gpush.backends.transport.openssh.OpenSsh;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
@@ -50,7 +52,7 @@ final class Transports implements AutoCloseable {
    */
   private record Key(String kind, Optional<Path> config, String reason) {}
 
-  Ways of(BackendConfig block) {
+  TransportSelector of(BackendConfig block) {
     Optional<Path> config = block.values().text("ssh-config").map(Path::of);
     Optional<String> usual = block.values().text("transport");
     return wished -> made.computeIfAbsent(key(config, wished.or(() -> usual)), this::make);
@@ -81,9 +83,12 @@ final class Transports implements AutoCloseable {
   }
 
   private Transport make(Key key) {
-    return key.kind().equals(BUILTIN)
-        ? new Builtin(settings(key.config()), key.reason(), random, tasks)
-        : new OpenSsh(settings(key.config()), launch, random, tasks);
+    SshSettings settings = settings(key.config());
+    SshClient client =
+        key.kind().equals(BUILTIN)
+            ? new Builtin(settings, key.reason(), tasks)
+            : new OpenSsh(settings, launch, tasks);
+    return new SshTransport(client, settings, random, tasks);
   }
 
   private SshSettings settings(Optional<Path> config) {

@@ -158,6 +158,7 @@ public final class FailureClause {
           machine + " has another host key than before";
       case MachineFailure.ProxyFailed(var machine, _) ->
           "the jump host of " + machine + " does not connect to it";
+      case MachineFailure.NeedsOpenSsh(var machine, _) -> machine + " needs an OpenSSH client";
       case MachineFailure.NoSsh(_, var program) -> program + " is not installed here";
       case MachineFailure.Broken(var machine, var reason) -> machine + ": " + reason;
     };

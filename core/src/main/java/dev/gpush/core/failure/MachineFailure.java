@@ -34,6 +34,9 @@ public sealed interface MachineFailure extends Failure {
   /** The jump host does not connect to it. */
   record ProxyFailed(String machine, String reason) implements MachineFailure {}
 
+  /** The client inside gpush cannot connect to it; an OpenSSH client can. */
+  record NeedsOpenSsh(String machine, String reason) implements MachineFailure {}
+
   /** This machine has no ssh. */
   record NoSsh(String machine, String program) implements MachineFailure {}
 
@@ -44,7 +47,8 @@ public sealed interface MachineFailure extends Failure {
   default boolean mayPass() {
     return switch (this) {
       case UnknownHost _, Refused _, Unreachable _, ProxyFailed _, Broken _ -> true;
-      case NeedsYou _, KeyRefused _, HostKeyUnknown _, HostKeyChanged _, NoSsh _ -> false;
+      case NeedsYou _, KeyRefused _, HostKeyUnknown _, HostKeyChanged _, NeedsOpenSsh _, NoSsh _ ->
+          false;
     };
   }
 

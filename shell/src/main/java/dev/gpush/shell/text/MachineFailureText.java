@@ -45,6 +45,11 @@ final class MachineFailureText {
               "the jump host of " + machine + " does not connect to it",
               reason,
               "ssh -v " + Clean.word(machine));
+      case MachineFailure.NeedsOpenSsh(var machine, var reason) ->
+          Message.of(
+              machine + " needs an OpenSSH client; the one inside gpush cannot connect to it",
+              reason,
+              "install an OpenSSH client, and use transport: openssh");
       case MachineFailure.NoSsh(var machine, var program) ->
           Message.of(
               machine + " is reached by " + program + ", which is not installed here",

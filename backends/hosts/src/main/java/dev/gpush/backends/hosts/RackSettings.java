@@ -5,7 +5,7 @@ import dev.gpush.backends.hosts.local.ThisMachine;
 import dev.gpush.backends.hosts.rack.Host;
 import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.transport.Destination;
-import dev.gpush.backends.transport.Ways;
+import dev.gpush.backends.transport.TransportSelector;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -42,11 +42,11 @@ public final class RackSettings {
   }
 
   /** Hosts behind ssh. */
-  public static Rack ssh(BackendConfig config, Ways ways) {
+  public static Rack ssh(BackendConfig config, TransportSelector transports) {
     var settings = new RackSettings(config);
     var shape = new Rack.Shape.HostPerNode(settings.number("cpu-nodes", 1));
     List<Host> hosts =
-        settings.hosts(ways).stream().sorted(Comparator.comparing(Host::name)).toList();
+        settings.hosts(transports).stream().sorted(Comparator.comparing(Host::name)).toList();
     if (hosts.isEmpty()) {
       throw settings.unusable("it lists no hosts");
     }
@@ -63,7 +63,7 @@ public final class RackSettings {
     return values.number(key).map(Math::toIntExact).orElse(otherwise);
   }
 
-  private List<Host> hosts(Ways ways) {
+  private List<Host> hosts(TransportSelector transports) {
     Map<String, Host> hosts = new LinkedHashMap<>();
     try {
       for (Json item : values.items("hosts")) {
@@ -75,7 +75,7 @@ public final class RackSettings {
               name,
               new SshHost(
                   name,
-                  ways.to(item.text("transport")).machine(destination, config.name()),
+                  transports.to(item.text("transport")).machine(destination, config.name()),
                   item.text("address"),
                   item.text("gpus").map(GpuRequest::parse)));
         }

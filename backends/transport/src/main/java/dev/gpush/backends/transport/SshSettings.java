@@ -34,6 +34,11 @@ public record SshSettings(
     environment = Map.copyOf(environment);
   }
 
+  /** For reaching a machine and logging in, where no user is asked. */
+  public Duration loginLimit() {
+    return connectLimit.multipliedBy(2).plusSeconds(5);
+  }
+
   public static SshSettings usual(Path folder, Map<String, String> environment) {
     return new SshSettings(
         "ssh", Optional.empty(), folder, environment, CONNECT, SILENCE, PERSONAL_SILENCE);

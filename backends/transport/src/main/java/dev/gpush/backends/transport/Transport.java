@@ -2,9 +2,6 @@ package dev.gpush.backends.transport;
 
 /** A way of reaching machines by ssh. Thread-safe. */
 public interface Transport extends AutoCloseable {
-  /** openssh or builtin. */
-  String kind();
-
   /**
    * The machine there; nothing is tried yet. Asked again, it is the same one.
    *

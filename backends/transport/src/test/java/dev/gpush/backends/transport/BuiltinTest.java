@@ -38,25 +38,6 @@ final class BuiltinTest implements TransportContract {
     return new Place(rig.config(), Map.of(), patience);
   }
 
-  /** One connection to the bastion, whoever goes through it, and more than ten at once. */
-  @Test
-  void hostsBehindABastionShareOneConnectionToIt() throws Exception {
-    SshRig rig = SshRig.required();
-    try (Place place = new Place(rig.config(), Map.of())) {
-      int before = rig.count("bastion", "connections");
-      var pipes = new ArrayList<Pipe>();
-      for (int i = 0; i < 20; i++) {
-        String user = i % 2 == 0 ? "ann@inner" : "bob@inner";
-        pipes.add(place.machine(user).spawn(List.of("sh", "-c", "echo up; exec cat")));
-      }
-      for (Pipe pipe : pipes) {
-        assertEquals('u', pipe.output().read());
-        pipe.close();
-      }
-      assertEquals(before + 1, rig.count("bastion", "connections"));
-    }
-  }
-
   /** A server that takes fewer sessions than is usual costs more connections, and no failure. */
   @Test
   void aServerOfFewSessionsIsAskedForMoreConnections() throws Exception {
@@ -87,6 +68,41 @@ final class BuiltinTest implements TransportContract {
       List<String> answers = place.tasks().all("few", questions);
       assertEquals(List.of("h1\n"), answers.stream().distinct().toList());
     } finally {
+      Files.delete(config);
+    }
+  }
+
+  @Test
+  void aPasswordIsAskedWhereNoKeyIsTaken() throws Exception {
+    SshRig rig = SshRig.required();
+    Path config = Files.createTempFile("few", ".config");
+    Files.writeString(
+        config,
+        """
+        Host few
+          HostName %s
+          Port %s
+          HostKeyAlias h1
+          User ann
+          IdentityFile none
+          IdentityAgent none
+          UserKnownHostsFile %s
+        """
+            .formatted(address(rig, "h1"), Bare.PORT, rig.config().resolveSibling("known_hosts")));
+    rig.in("h1", "sh", "-c", "usermod -p \"$(openssl passwd -6 secret)\" ann");
+    try (Bare few = new Bare(rig, "PasswordAuthentication yes");
+        Place place = new Place(config, Map.of())) {
+      RemoteMachine machine = place.machine(few.host());
+
+      GpushException alone =
+          assertThrows(GpushException.class, () -> machine.spawn(List.of("true")));
+      assertInstanceOf(MachineFailure.NeedsYou.class, alone.failure());
+      assertThrows(GpushException.class, () -> machine.open(place.person("wrong")));
+      machine.open(place.person("secret"));
+
+      assertEquals("h1\n", place.ask(machine, "hostname").output());
+    } finally {
+      rig.in("h1", "usermod", "-p", "*", "ann");
       Files.delete(config);
     }
   }
@@ -204,7 +220,6 @@ final class BuiltinTest implements TransportContract {
           User ann
           IdentityFile %s
           UserKnownHostsFile %s
-          HashKnownHosts yes
         """
             .formatted(address(rig, "h2"), rig.file("keys", "ann"), known));
     try (Place place = new Place(config, Map.of())) {
@@ -214,12 +229,46 @@ final class BuiltinTest implements TransportContract {
       place.machine("h2").open(place.person("yes"));
 
       assertEquals("h2\n", place.ask(place.machine("h2"), "hostname").output());
-      assertTrue(Files.readString(known).startsWith("|1|"));
+      assertTrue(Files.readString(known).startsWith(address(rig, "h2") + " ssh-ed25519 "));
     }
     try (Place place = new Place(config, Map.of())) {
       assertEquals("h2\n", place.ask(place.machine("h2"), "hostname").output());
     } finally {
       Files.delete(known);
+      Files.delete(config);
+      Files.delete(folder);
+    }
+  }
+
+  @Test
+  void aKeyWithAPassphraseIsOpenedByTheUser() throws Exception {
+    SshRig rig = SshRig.required();
+    Path folder = Files.createTempDirectory("gp");
+    Path key = Files.copy(rig.file("keys", "ann"), folder.resolve("key"));
+    Path config = folder.resolve("config");
+    Files.writeString(
+        config,
+        """
+        Host h2
+          HostName %s
+          User ann
+          IdentityFile %s
+          IdentityAgent none
+          UserKnownHostsFile %s
+        """
+            .formatted(address(rig, "h2"), key, rig.config().resolveSibling("known_hosts")));
+    try (Place place = new Place(config, Map.of())) {
+      var lock = new ProcessBuilder("ssh-keygen", "-q", "-p", "-N", "secret", "-f", key.toString());
+      assertEquals(0, lock.redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor());
+      RemoteMachine machine = place.machine("h2");
+
+      assertThrows(GpushException.class, () -> machine.spawn(List.of("true")));
+      assertThrows(GpushException.class, () -> machine.open(place.person("wrong")));
+      machine.open(place.person("secret"));
+
+      assertEquals("h2\n", place.ask(machine, "hostname").output());
+    } finally {
+      Files.delete(key);
       Files.delete(config);
       Files.delete(folder);
     }
@@ -250,7 +299,7 @@ final class BuiltinTest implements TransportContract {
           "h1",
           "sh",
           "-c",
-          "grep -v '^\\(Port\\|PidFile\\|MaxSessions\\)' /mnt/rig/sshd_config > /tmp/bare.conf;"
+          "grep -v '^\\(Port\\|PidFile\\|MaxSessions\\|PasswordAuthentication\\)' /mnt/rig/sshd_config > /tmp/bare.conf;"
               + " printf '%s\\n' 'Port "
               + PORT
               + "' 'PidFile /tmp/bare.pid' '"
@@ -277,7 +326,7 @@ final class BuiltinTest implements TransportContract {
     private final Path folder = Files.createTempDirectory("gs");
     private final Tasks tasks =
         Tasks.named("builtin-test", (_, failed) -> failed.printStackTrace());
-    private final Builtin transport;
+    private final SshTransport transport;
 
     Place(Path config, Map<String, String> more) throws IOException {
       this(config, more, PATIENT);
@@ -295,7 +344,8 @@ final class BuiltinTest implements TransportContract {
               patience,
               patience,
               patience);
-      transport = new Builtin(settings, "a test", new SecureRandom(), tasks);
+      var client = new Builtin(settings, "a test", tasks);
+      transport = new SshTransport(client, settings, new SecureRandom(), tasks);
     }
 
     @Override

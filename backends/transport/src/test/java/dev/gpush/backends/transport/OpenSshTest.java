@@ -1,5 +1,6 @@
 package dev.gpush.backends.transport;
 
+import dev.gpush.backends.transport.openssh.OpenSsh;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.fake.ChildPipe;
@@ -30,7 +31,7 @@ final class OpenSshTest implements TransportContract {
     private final SshRig rig;
     private final Path folder = Files.createTempDirectory("gs");
     private final Tasks tasks = Tasks.named("openssh-test", (_, _) -> {});
-    private final OpenSsh transport;
+    private final SshTransport transport;
 
     Place(SshRig rig, Duration patience) throws IOException {
       this.rig = rig;
@@ -43,7 +44,8 @@ final class OpenSshTest implements TransportContract {
               patience,
               patience,
               patience);
-      transport = new OpenSsh(settings, ChildPipe::start, new SecureRandom(), tasks);
+      var client = new OpenSsh(settings, ChildPipe::start, tasks);
+      transport = new SshTransport(client, settings, new SecureRandom(), tasks);
     }
 
     @Override

@@ -96,6 +96,7 @@ public final class PlaceText {
       case MachineFailure.Refused(_, var reason) -> "refuses connections: " + reason;
       case MachineFailure.ProxyFailed(_, var reason) -> "cannot be reached: " + reason;
       case MachineFailure.UnknownHost(_, var reason) -> "cannot be found: " + reason;
+      case MachineFailure.NeedsOpenSsh(_, var reason) -> "needs an OpenSSH client: " + reason;
       case MachineFailure.NoSsh(_, var program) ->
           "needs " + program + ", which is not installed here";
       case MachineFailure.Broken(_, var reason) -> "cannot be reached: " + reason;

@@ -9,10 +9,12 @@ import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.hosts.rack.Survey;
 import dev.gpush.backends.hosts.rack.Surveys;
-import dev.gpush.backends.transport.OpenSsh;
+import dev.gpush.backends.transport.SshClient;
 import dev.gpush.backends.transport.SshSettings;
+import dev.gpush.backends.transport.SshTransport;
 import dev.gpush.backends.transport.Transport;
 import dev.gpush.backends.transport.builtin.Builtin;
+import dev.gpush.backends.transport.openssh.OpenSsh;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
@@ -110,10 +112,11 @@ final class RigPlace implements BackendPlace {
         SshSettings.usual(folder.resolve("s" + transports.size()), System.getenv())
             .withConfig(rig.config())
             .withSilence(patience, patience);
-    Transport transport =
+    SshClient client =
         isBuiltin
-            ? new Builtin(settings, "a test", random, tasks)
-            : new OpenSsh(settings, host::spawn, random, tasks);
+            ? new Builtin(settings, "a test", tasks)
+            : new OpenSsh(settings, host::spawn, tasks);
+    Transport transport = new SshTransport(client, settings, random, tasks);
     transports.add(transport);
     List<Json> items = hosts.stream().<Json>map(name -> Json.object("host", name)).toList();
     var config = new BackendConfig("rack", "ssh", Json.object("hosts", items), "config.yaml:3");

@@ -124,11 +124,6 @@ final class SilentHostTest {
   /** Without ssh: this machine under one name, and under any other one that never answers. */
   private record Direct(SystemHost host, Runnable gate) implements Transport {
     @Override
-    public String kind() {
-      return "direct";
-    }
-
-    @Override
     public RemoteMachine machine(Destination destination, String login) {
       return new Here(destination.host(), host, gate);
     }

@@ -8,6 +8,7 @@ import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.util.Locale;
+import java.util.concurrent.TimeoutException;
 import net.schmizz.sshj.connection.channel.OpenFailException;
 
 /** Why there is no connection, of what the library and the system have thrown. */
@@ -34,7 +35,7 @@ final class ConnectTrouble {
               ? new MachineFailure.Refused(machine, reason)
               : new MachineFailure.Unreachable(machine, reason);
         }
-        case SocketTimeoutException _, NoRouteToHostException _ -> {
+        case SocketTimeoutException _, TimeoutException _, NoRouteToHostException _ -> {
           return new MachineFailure.Unreachable(machine, reason);
         }
         case OpenFailException _ -> {

@@ -1,11 +1,10 @@
 /**
- * The transport {@code builtin}: SSH spoken by this process, where there is no ssh program or it is
- * not wanted. {@code Builtin} gives {@code BuiltinMachine}s; each has logged-in connections ({@code
- * SshConnection}) that {@code Dialer} opens: what the user's ssh configuration says is read by
- * {@code SshConfig}, host keys are compared by {@code KnownHosts}, {@code SshLogin} offers keys of
- * the agent and of files, and asks a person where there is one. The library is sshj; what is done
- * around its edges is said in {@code CommandChannel}. Thread-safe; everything blocks, callbacks of
- * the library only hand over. Nothing of sshj is loaded before the first connection.
+ * The transport {@code builtin}: SSH spoken by this process, with the library sshj, for machines
+ * where no ssh program is. {@code SshjConnection} opens connections: {@code SshConfig} reads what
+ * the user's ssh configuration says, {@code HostKeyCheck} looks the host's key up, {@code
+ * SshjLogin} offers keys of the agent and of files, and {@code UserAnswers} asks the user if one is
+ * there. {@code CommandChannel} says what is done around the library's edges. Thread-safe;
+ * everything blocks. Nothing of sshj is loaded before the first connection.
  */
 @NullMarked
 package dev.gpush.backends.transport.builtin;

@@ -1,10 +1,14 @@
-package dev.gpush.backends.transport.builtin.config;
+package dev.gpush.backends.transport.builtin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.transport.Destination;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class SshConfigTest {
   @TempDir private Path home;
@@ -33,10 +38,10 @@ final class SshConfigTest {
     assertEquals("gpu01", config.hostName());
     assertEquals(22, config.port());
     assertEquals("me", config.user());
-    assertEquals(List.of(), config.jumps());
+    assertEquals(Optional.empty(), config.jump());
     assertEquals(3, config.keyFiles().size());
     assertEquals(home.resolve(".ssh/known_hosts"), config.knownHosts().getFirst());
-    assertEquals(HostConfig.Unknown.ASK, config.unknown());
+    assertTrue(config.asksAboutKeys());
   }
 
   @Test
@@ -57,8 +62,9 @@ final class SshConfigTest {
               Port 2222
               IdentityFile ~/keys/b
               IdentitiesOnly yes
-              ProxyJump ann@door:2200,second
-              StrictHostKeyChecking accept-new
+              ProxyJump ann@door:2200
+              StrictHostKeyChecking yes
+              Ciphers any
             """);
 
     assertEquals("gpu01.lab", config.hostName());
@@ -68,9 +74,8 @@ final class SshConfigTest {
     assertEquals(
         List.of(home.resolve("keys/ann at gpu01.lab"), home.resolve("keys/b")), config.keyFiles());
     assertTrue(config.isFilesOnly());
-    assertEquals(
-        List.of(Destination.parse("ann@door:2200"), Destination.parse("second")), config.jumps());
-    assertEquals(HostConfig.Unknown.ACCEPT, config.unknown());
+    assertEquals(Optional.of(Destination.parse("ann@door:2200")), config.jump());
+    assertFalse(config.asksAboutKeys());
   }
 
   @Test
@@ -86,13 +91,12 @@ final class SshConfigTest {
     "all, yes",
     "host *.lab, yes",
     "originalhost gpu01, yes",
-    "host *.lab user bob, no",
-    "user ann, yes",
-    "!user ann, no",
-    "exec true, no",
-    "final, no"
+    "host *.lab originalhost gpu02, no",
+    "'originalhost gpu*,!gpu01', no",
+    "exec true host other, no",
+    "final host other, no"
   })
-  void matchIsByHostAndUserAndNeverByAProgram(String criteria, String isMet) throws IOException {
+  void matchIsByHost(String criteria, String isMet) throws IOException {
     HostConfig config =
         read("ann@gpu01", "HostName gpu01.lab\nMatch " + criteria + "\n  Port 99\n");
 
@@ -119,22 +123,60 @@ final class SshConfigTest {
     assertThrows(IOException.class, () -> read("gpu01", "Include config\n"));
   }
 
-  @Test
-  void whicheverWayIsWrittenFirstIsTheWay() throws IOException {
-    assertTrue(read("a", "ProxyCommand nc %h %p\nProxyJump door\n").wantsProgram());
-    HostConfig jump = read("a", "ProxyJump door\nProxyCommand nc %h %p\n");
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ProxyCommand nc %h %p",
+        "ProxyJump door\nProxyCommand nc %h %p",
+        "ProxyJump door,second",
+        "Match exec true\n  ProxyJump door",
+        "Match final all\n  HostName other",
+        "Match user ann\n  HostName other",
+        "Match !host other\n  User bob",
+        "Match localnetwork 10.0.0.0/8\n  IdentityFile other",
+        "CanonicalizeHostname yes",
+        "CertificateFile ~/.ssh/some-cert.pub",
+        "RevokedHostKeys /etc/ssh/revoked",
+        "KnownHostsCommand /bin/known %H"
+      })
+  void whatWouldLeadElsewhereNeedsOpenSsh(String lines) {
+    GpushException refused =
+        assertThrows(GpushException.class, () -> read("gpu01", lines + "\n").jump());
 
-    assertEquals(List.of(Destination.parse("door")), jump.jumps());
-    assertEquals(List.of(), read("a", "ProxyJump none\n").jumps());
+    Failure failure = refused.failure();
+    assertTrue(failure instanceof MachineFailure.NeedsOpenSsh, failure::toString);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Host other\n  ProxyCommand nc %h %p",
+        "ProxyCommand none\nProxyCommand nc %h %p",
+        "CanonicalizeHostname no",
+        "Match final all\n  Ciphers any\n  Include none-such",
+        "Match originalhost devbox exec true\n  HostName other"
+      })
+  void whatIsAboutOthersOrSetsNothingStopsNobody(String lines) throws IOException {
+    HostConfig config = read("gpu01", lines + "\n");
+
+    assertEquals("gpu01", config.hostName());
+    assertEquals(Optional.empty(), config.jump());
+  }
+
+  @Test
+  void aJumpHostIsNotItsOwn() throws IOException {
+    String jump = "ProxyJump ssh://ann@door:22\n";
+
+    assertEquals(Optional.of(Destination.parse("ann@door:22")), read("a", jump).jump());
+    assertEquals(Optional.empty(), read("door", jump).jump());
+    assertEquals(Optional.empty(), read("a", "ProxyJump none\n").jump());
   }
 
   @Test
   void theAgentIsWhereItIsSaidToBe() throws IOException {
-    Map<String, String> environment = Map.of("SSH_AUTH_SOCK", "/run/a", "OTHER", "/run/b");
+    Map<String, String> environment = Map.of("SSH_AUTH_SOCK", "/run/a");
 
     assertEquals(Optional.of(Path.of("/run/a")), read("a", "").agent(environment));
-    assertEquals(
-        Optional.of(Path.of("/run/b")), read("a", "IdentityAgent $OTHER\n").agent(environment));
     assertEquals(
         Optional.of(home.resolve("s")), read("a", "IdentityAgent ~/s\n").agent(environment));
     assertEquals(Optional.empty(), read("a", "IdentityAgent none\n").agent(environment));

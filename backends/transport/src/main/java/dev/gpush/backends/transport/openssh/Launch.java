@@ -1,4 +1,4 @@
-package dev.gpush.backends.transport;
+package dev.gpush.backends.transport.openssh;
 
 import dev.gpush.core.machine.Pipe;
 import java.io.IOException;

@@ -1,4 +1,4 @@
 @NullMarked
-package dev.gpush.backends.transport.builtin.config;
+package dev.gpush.backends.transport.openssh;
 
 import org.jspecify.annotations.NullMarked;

@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /** The transports of one place: which one is taken where. */
 @FunctionalInterface
-public interface Ways {
+public interface TransportSelector {
   /**
    * The one to take to a host.
    *

@@ -1,5 +1,7 @@
-package dev.gpush.backends.transport;
+package dev.gpush.backends.transport.openssh;
 
+import dev.gpush.backends.transport.Destination;
+import dev.gpush.backends.transport.SshSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

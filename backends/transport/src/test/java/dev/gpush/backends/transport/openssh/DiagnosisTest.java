@@ -1,4 +1,4 @@
-package dev.gpush.backends.transport;
+package dev.gpush.backends.transport.openssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

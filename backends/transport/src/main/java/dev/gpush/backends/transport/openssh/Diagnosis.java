@@ -1,4 +1,4 @@
-package dev.gpush.backends.transport;
+package dev.gpush.backends.transport.openssh;
 
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.text.CleanText;

@@ -1,0 +1,41 @@
+package dev.gpush.backends.transport;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** Files about the connections to one machine, under names that the next gateway finds again. */
+record ConnectionFiles(Path folder, String name) {
+  private static final int NAME_BYTES = 6;
+
+  static ConnectionFiles of(SshSettings settings, Destination destination) {
+    String text = settings.config().map(Path::toString).orElse("") + "\n" + destination;
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return new ConnectionFiles(settings.folder(), HexFormat.of().formatHex(hash, 0, NAME_BYTES));
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** The socket of a connection, in a folder that is there. */
+  Path socket(int number) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      Files.createDirectories(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+    return folder.resolve(name + "-" + number);
+  }
+
+  /** Exists where the user had to log in: the next gateway must know it too. */
+  Path personal() {
+    return folder.resolve(name + "-0.person");
+  }
+}
