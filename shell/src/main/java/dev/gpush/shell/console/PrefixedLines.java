@@ -1,7 +1,7 @@
 package dev.gpush.shell.console;
 
 import dev.gpush.core.run.LineBlock;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;

@@ -4,7 +4,7 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.PlannedScript;
 import dev.gpush.core.fabric.PlannedVariable;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.gpush.ssh.channel;
 
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import dev.gpush.ssh.route.Connections;
-import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
@@ -63,7 +63,7 @@ final class ForwardedAgent implements Connections.Asker {
 
   /** The program will be refused for the same reason, and reports it. */
   @Override
-  public void refused(RefusalText text) {
+  public void refused(Message text) {
     start.run();
   }
 

@@ -1,6 +1,7 @@
 package dev.gpush.ssh.route;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.LinkStream;
@@ -35,7 +36,7 @@ public final class Connections {
     }
 
     /** There is no node, or its link takes no stream. */
-    void refused(RefusalText text);
+    void refused(Message text);
   }
 
   public void open(Session session, Asker asker) {
@@ -54,13 +55,13 @@ public final class Connections {
           Function<LinkStream, StreamReceiver> receiver = asker::receiver;
           node.link().open(asker.request(node).with("client", client), receiver);
         }
-        case Route.Refused(var failure) -> asker.refused(RefusalText.of(user, failure));
+        case Route.Refused(var failure) -> asker.refused(SshMessages.of(user, failure));
       }
     } catch (GpushException failed) {
-      asker.refused(RefusalText.of(user, failed.failure()));
+      asker.refused(SshMessages.of(user, failed.failure()));
     } catch (RuntimeException bug) {
       asker.refused(
-          new RefusalText(
+          Message.of(
               "this is a bug in gpush, not your mistake",
               "the gateway's log has the details",
               "gpush gateway logs"));
@@ -71,8 +72,8 @@ public final class Connections {
     }
   }
 
-  private static RefusalText stopping() {
-    return new RefusalText(
+  private static Message stopping() {
+    return Message.of(
         "gpush is stopping", "the gateway was asked to stop", "the same command again");
   }
 }

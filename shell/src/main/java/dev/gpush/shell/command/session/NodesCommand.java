@@ -4,11 +4,11 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
-import dev.gpush.shell.text.Clean;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

@@ -1,4 +1,4 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.text;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,11 +11,11 @@ public final class Phrase {
 
   private Phrase() {}
 
-  static String and(List<String> items) {
+  public static String and(List<String> items) {
     return list(items, "and");
   }
 
-  static String or(List<String> items) {
+  public static String or(List<String> items) {
     return list(items, "or");
   }
 
@@ -32,11 +32,11 @@ public final class Phrase {
             + items.getLast();
   }
 
-  static String quoted(String text) {
+  public static String quoted(String text) {
     return "'" + text + "'";
   }
 
-  static String count(long number) {
+  public static String count(long number) {
     return String.format(Locale.ROOT, "%,d", number);
   }
 
@@ -55,7 +55,7 @@ public final class Phrase {
         Locale.ROOT, value < 9.95 ? "%.1f %sB" : "%.0f %sB", value, "kMGTP".charAt(unit));
   }
 
-  static List<String> capped(List<String> lines) {
+  public static List<String> capped(List<String> lines) {
     if (lines.size() <= MOST) {
       return lines;
     }

@@ -1,6 +1,6 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.failure;
 
-import java.nio.charset.StandardCharsets;
+import dev.gpush.core.text.Clean;
 import java.util.List;
 
 /**
@@ -23,20 +23,24 @@ public record Message(String what, List<String> because, String remedy) {
     return new Message(what, List.of(because), remedy);
   }
 
-  /** {@link #text} as UTF-8. */
-  public byte[] bytes(Look look) {
-    return text(look).getBytes(StandardCharsets.UTF_8);
+  /** The lines for standard error. */
+  public String text() {
+    return text("gpush:");
   }
 
-  /** The lines for standard error. */
-  public String text(Look look) {
-    var text =
-        new StringBuilder(look.red("gpush:")).append(' ').append(Clean.line(what)).append('\n');
+  /** {@link #text()} with this first word, which may have a colour. */
+  public String text(String first) {
+    var text = new StringBuilder(first).append(' ').append(Clean.line(what)).append('\n');
     String lead = "  because ";
     for (String line : because) {
       text.append(lead).append(Clean.line(line)).append('\n');
       lead = "    ";
     }
     return text.append("  try: ").append(Clean.line(remedy)).append('\n').toString();
+  }
+
+  /** One line, as it fits into the refusal of an ssh channel. */
+  public String line() {
+    return Clean.line(what + ", because " + String.join("; ", because) + "; try: " + remedy);
   }
 }

@@ -1,7 +1,5 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.text;
 
-import dev.gpush.core.text.CleanText;
-import dev.gpush.core.text.ShellQuote;
 import java.util.List;
 import java.util.regex.Pattern;
 

@@ -1,4 +1,4 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.text;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,25 +9,25 @@ import java.util.Optional;
  *
  * @param words verb first; empty if nothing was typed
  */
-record Typed(List<String> words) {
-  Typed {
+public record TypedCommand(List<String> words) {
+  public TypedCommand {
     words = List.copyOf(words);
   }
 
-  Optional<String> verb() {
+  public Optional<String> verb() {
     return words.stream().findFirst();
   }
 
-  List<String> tail() {
+  public List<String> tail() {
     return words.isEmpty() ? List.of() : words.subList(1, words.size());
   }
 
-  String again() {
+  public String again() {
     return words.isEmpty() ? "gpush ps" : command(words.getFirst(), tail());
   }
 
   /** The command line with more options after the verb. */
-  String with(String... options) {
+  public String with(String... options) {
     if (words.isEmpty()) {
       return "gpush help";
     }
@@ -37,7 +37,7 @@ record Typed(List<String> words) {
   }
 
   /** The command line with one word corrected. */
-  String replaced(String wrong, String right) {
+  public String replaced(String wrong, String right) {
     if (!words.contains(wrong)) {
       return words.isEmpty() ? "gpush ps" : with("-s", right);
     }
@@ -46,7 +46,7 @@ record Typed(List<String> words) {
     return command(line.getFirst(), line.subList(1, line.size()));
   }
 
-  static String command(String verb, List<String> rest) {
+  public static String command(String verb, List<String> rest) {
     var line = new ArrayList<>(List.of("gpush", verb));
     line.addAll(rest);
     return Clean.command(line);

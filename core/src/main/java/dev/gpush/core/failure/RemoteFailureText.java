@@ -1,25 +1,22 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.failure;
 
-import static dev.gpush.shell.text.Phrase.and;
-import static dev.gpush.shell.text.Phrase.or;
+import static dev.gpush.core.text.Phrase.and;
+import static dev.gpush.core.text.Phrase.or;
 
-import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.BackendFailure;
-import dev.gpush.core.failure.FailureClause;
-import dev.gpush.core.failure.LaunchFailure;
-import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.session.Holder;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.text.AgentCode;
+import dev.gpush.core.text.Clean;
+import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.TypedCommand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /** {@link FailureText} of backends, agents and nodes. */
 final class RemoteFailureText {
-  private final Typed typed;
+  private final TypedCommand typed;
   private final FailureText whole;
 
-  RemoteFailureText(Typed typed, FailureText whole) {
+  RemoteFailureText(TypedCommand typed, FailureText whole) {
     this.typed = typed;
     this.whole = whole;
   }
@@ -55,7 +52,7 @@ final class RemoteFailureText {
       case BackendFailure.NoAnswer(var backend, var waited) ->
           Message.of(
               backend + " did not answer",
-              "it was asked what it could grant, and sent nothing for " + DurationText.of(waited),
+              "it sent nothing for " + waited,
               "gpush backends --explain");
       case BackendFailure.Nowhere(var refusals) -> nowhere(refusals);
       case BackendFailure.NotReleased(var backend, var gang, var reason) ->
@@ -124,7 +121,7 @@ final class RemoteFailureText {
       case AgentFailure.Superseded(var holder, _) ->
           Message.of(
               "another gateway holds these nodes",
-              new Holder(holder).words() + " has attached to them; gpush up takes them over",
+              holder + " has attached to them; gpush up takes them over",
               "gpush up");
       case AgentFailure.OtherBuild(var node) ->
           Message.of(
@@ -146,7 +143,7 @@ final class RemoteFailureText {
       case AgentFailure.Refused(var what, var code, var facts) ->
           Message.of(
               "a node refused " + what,
-              FailureClause.ofCode(code) + FailureClause.ofFacts(facts),
+              AgentCode.clause(code) + AgentCode.inParentheses(facts),
               "gpush nodes");
       case AgentFailure.LinkOver(var node, var reason) ->
           Message.of("the link to node " + node + " ended", reason, "gpush nodes");
@@ -199,7 +196,7 @@ final class RemoteFailureText {
       case SyncFailure.NodeCannotWrite(var node, var code, var path, var detail) ->
           Message.of(
               "node " + node + " cannot write " + path,
-              FailureClause.ofCode(code) + (detail.isEmpty() ? "" : ": " + detail),
+              AgentCode.clause(code) + (detail.isEmpty() ? "" : ": " + detail),
               // Its session may be given back already, so a command on the node would not help.
               switch (code) {
                 case "no-space" -> "free some space there, then " + typed.again();
@@ -335,7 +332,7 @@ final class RemoteFailureText {
       case LaunchFailure.Refused(var node, var code, var detail) ->
           Message.of(
               "node " + node + " did not start the run",
-              FailureClause.ofCode(code) + (detail.isEmpty() ? "" : ": " + detail),
+              AgentCode.clause(code) + (detail.isEmpty() ? "" : ": " + detail),
               "gpush nodes");
       case LaunchFailure.NoFabric(var troubles) ->
           new Message(

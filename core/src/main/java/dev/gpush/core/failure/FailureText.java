@@ -1,18 +1,11 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.failure;
 
-import static dev.gpush.shell.text.Phrase.and;
-import static dev.gpush.shell.text.Phrase.or;
+import static dev.gpush.core.text.Phrase.and;
+import static dev.gpush.core.text.Phrase.or;
 
-import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.BackendFailure;
-import dev.gpush.core.failure.ConfigFailure;
-import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.GatewayFailure;
-import dev.gpush.core.failure.LaunchFailure;
-import dev.gpush.core.failure.MachineFailure;
-import dev.gpush.core.failure.SessionFailure;
-import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.text.Clean;
+import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.TypedCommand;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,12 +15,12 @@ import java.util.List;
  * option that was missing.
  */
 public final class FailureText {
-  private final Typed typed;
+  private final TypedCommand typed;
   private final RemoteFailureText far;
 
   /** For a command line, verb first; empty where there is none. */
   public FailureText(List<String> words) {
-    this.typed = new Typed(words);
+    this.typed = new TypedCommand(words);
     this.far = new RemoteFailureText(typed, this);
   }
 
@@ -37,12 +30,37 @@ public final class FailureText {
       case ConfigFailure config -> config(config);
       case SessionFailure session -> session(session);
       case BackendFailure backend -> far.backend(backend);
-      case MachineFailure machine -> MachineFailureText.of(machine);
+      case MachineFailure machine -> machine(machine);
       case AgentFailure agent -> far.agent(agent);
       case SyncFailure sync -> far.sync(sync);
       case LaunchFailure launch -> far.launch(launch);
       case GatewayFailure gateway -> gateway(gateway);
     };
+  }
+
+  /**
+   * A failure as one clause, for a sentence that has other parts: a reason in a list, a line of the
+   * log, the message of an exception.
+   */
+  public static String clause(Failure failure) {
+    return switch (failure) {
+      case MachineFailure.NeedsYou(var machine, var login, _) ->
+          machine + " needs you to log in: gpush login " + login;
+      case MachineFailure.HostKeyUnknown(var machine, var login, _) ->
+          "the host key of " + machine + " is not known yet: gpush login " + login;
+      case MachineFailure.KeyRefused(var machine, var login, _) ->
+          machine + " accepted none of your keys: gpush login " + login;
+      case Failure other -> {
+        Message message = new FailureText(List.of()).of(other);
+        yield message.what() + ": " + String.join("; ", message.because());
+      }
+    };
+  }
+
+  /** {@link #clause(Failure)} after the backend's name, unless it begins with that. */
+  public static String clause(String backend, Failure failure) {
+    String clause = clause(failure);
+    return clause.startsWith(backend + " ") ? clause : backend + ": " + clause;
   }
 
   private Message usage(UsageFailure failure) {
@@ -60,7 +78,7 @@ public final class FailureText {
                       + or(nearest)
                       + "?",
                   "no command has that name",
-                  Typed.command(nearest.getFirst(), typed.tail()));
+                  TypedCommand.command(nearest.getFirst(), typed.tail()));
       case UsageFailure.BadArguments(var command, var rule, var nearest) ->
           Message.of(
               "gpush " + command + " was not run",
@@ -258,6 +276,55 @@ public final class FailureText {
       }
     }
     return Clean.command(line);
+  }
+
+  private static Message machine(MachineFailure failure) {
+    return switch (failure) {
+      case MachineFailure.UnknownHost(var machine, var reason) ->
+          Message.of("cannot find the host " + machine, reason, "ssh -G " + Clean.word(machine));
+      case MachineFailure.Refused(var machine, var reason) ->
+          Message.of(
+              machine + " refuses connections; its ssh server is not running, or uses another port",
+              reason,
+              "ssh " + Clean.word(machine));
+      case MachineFailure.Unreachable(var machine, var reason) ->
+          Message.of(machine + " does not answer", reason, "ssh -v " + Clean.word(machine));
+      case MachineFailure.NeedsYou(var machine, var login, var methods) ->
+          Message.of(
+              machine + " needs you to log in; nothing is lost",
+              "only you can give what it asks for: " + methods,
+              "gpush login " + Clean.word(login));
+      case MachineFailure.KeyRefused(var machine, var login, var reason) ->
+          Message.of(
+              machine + " accepted none of your keys",
+              reason + "; a key with a passphrase must be in your ssh agent",
+              "gpush login " + Clean.word(login));
+      case MachineFailure.HostKeyUnknown(var machine, var login, var reason) ->
+          Message.of(
+              "the host key of " + machine + " is not known yet",
+              reason,
+              "gpush login " + Clean.word(login));
+      case MachineFailure.HostKeyChanged(var machine, var reason) ->
+          Message.of(
+              machine
+                  + " has another host key than before: the host was reinstalled, or someone is"
+                  + " intercepting the connection; nothing was sent",
+              reason,
+              "ask its administrator; only if it was reinstalled: ssh-keygen -R "
+                  + Clean.word(machine));
+      case MachineFailure.ProxyFailed(var machine, var reason) ->
+          Message.of(
+              "the jump host of " + machine + " does not connect to it",
+              reason,
+              "ssh -v " + Clean.word(machine));
+      case MachineFailure.NoSsh(var machine, var program) ->
+          Message.of(
+              machine + " is reached by " + program + ", which is not installed here",
+              "it is not on the PATH",
+              "install an OpenSSH client");
+      case MachineFailure.Broken(var machine, var reason) ->
+          Message.of("cannot connect to " + machine, reason, "ssh -v " + Clean.word(machine));
+    };
   }
 
   private static Message gateway(GatewayFailure failure) {
