@@ -12,7 +12,8 @@ import java.util.Optional;
  *
  * @param nodes how many nodes the gang has
  * @param gang one line: how many nodes, which GPUs, which versions
- * @param fabric the transport that is expected: {@code 8 rails of 400G InfiniBand}
+ * @param fabric the transport that is expected: {@code 8 rails of 400G InfiniBand}; empty on one
+ *     machine whose GPUs need none
  * @param rate of that transport; empty where nodes differ, where NVLink comes first, and where it
  *     is not known
  */

@@ -108,6 +108,14 @@ final class FabricPlannerTest {
   }
 
   @Test
+  void oneMachineWithoutGpusHasNoTransport() {
+    FabricPlan plan = plan(Gangs.with(Gangs.one(), 0, "gpus", List.of()));
+
+    assertEquals("", plan.fabric());
+    assertTrue(plan.gang().startsWith("1 machine, no GPUs"), plan.gang());
+  }
+
+  @Test
   void oneNodeNeedsNothing() {
     Json gang =
         Gangs.with(Gangs.one(), 0, "topology", Json.object("GPU0", Json.object("GPU1", "NV18")));

@@ -210,7 +210,7 @@ final class Completion {
   }
 
   private static Candidate run(RunView run) {
-    return new Candidate("" + run.number(), run.state() + " " + Clean.command(run.words()));
+    return new Candidate("" + run.number(), run.state() + " " + Clean.command(run.title()));
   }
 
   private static Candidate template(Configs.Template template) {

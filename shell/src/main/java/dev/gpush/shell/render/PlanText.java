@@ -23,7 +23,9 @@ public final class PlanText {
    */
   public static String of(FabricPlan plan, int columns) {
     var text = new StringBuilder();
-    line(text, plan.fabric());
+    if (!plan.fabric().isEmpty()) {
+      line(text, plan.fabric());
+    }
     line(text, plan.gang());
     List<List<String>> rows = rows(plan);
     if (!rows.isEmpty()) {

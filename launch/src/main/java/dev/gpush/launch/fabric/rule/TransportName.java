@@ -150,12 +150,10 @@ public final class TransportName {
         : "";
   }
 
+  /** How its GPUs reach each other; empty where it has fewer than two, or nothing tells it. */
   private static String oneNode(GpuFacts gpus) {
-    if (gpus.gpus().isEmpty()) {
-      return "one machine";
-    }
     if (gpus.count() < 2) {
-      return gpus.count() == 0 ? "one machine, no GPUs" : "one machine, one GPU";
+      return "";
     }
     if (gpus.links().stream().anyMatch(link -> link.matches("NV[0-9]+"))) {
       return "one machine: NVLink";
@@ -163,7 +161,7 @@ public final class TransportName {
     if (gpus.links().contains("XGMI")) {
       return "one machine: Infinity Fabric";
     }
-    return gpus.links().isEmpty() ? "one machine" : "one machine: PCIe";
+    return gpus.links().isEmpty() ? "" : "one machine: PCIe";
   }
 
   private static boolean spansNvlink(Scene scene) {
