@@ -67,7 +67,7 @@ public final class RunFollower {
   /** The attempts before the present one, of a run that was started again. */
   private void showEarlier(RunRecord record, LogRequest asked, RunOutput output)
       throws InterruptedException {
-    int most = record.asked().options().restarts();
+    int most = record.asked().options().ranks().restarts();
     RunRecord.Part first = record.parts().getFirst();
     Attempts attempts = Attempts.of(record, site.nodes().get(first.node()).calls());
     int kept = attempts.kept();
