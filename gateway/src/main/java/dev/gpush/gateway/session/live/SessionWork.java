@@ -240,7 +240,7 @@ public final class SessionWork implements AutoCloseable {
   /** A configuration that cannot be read is reported by the commands that need it. */
   private Optional<EnvironmentChoice> readableChoice() {
     try {
-      return Optional.of(choice(configs.load(session.entry().root())));
+      return Optional.of(choice(config()));
     } catch (GpushException unreadable) {
       return Optional.empty();
     }
@@ -255,18 +255,28 @@ public final class SessionWork implements AutoCloseable {
   /**
    * Makes the session's environment on all nodes, with its setup. The files are there.
    *
+   * @return the configuration as it was read, for what the same command does next
    * @throws GpushException with what fails; shells and commands work in any case
    */
-  public void prepare(Talk talk) throws InterruptedException {
-    environments.prepare(choice(configs.load(session.entry().root())), talk);
+  public Config prepare(Talk talk) throws InterruptedException {
+    Config config = config();
+    environments.prepare(choice(config), talk);
+    return config;
   }
 
-  public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
+  private Config config() {
+    return configs.load(session.entry().root());
+  }
+
+  public RunView launch(RunRequest request, Config config, long synced, Talk talk)
+      throws InterruptedException {
     saves.launching(1);
     try {
       boolean isApart = saves.isolates() && request.kind() == RunKind.PROGRAM;
       return launcher.launch(
-          isApart ? request.fromSnapshot(true) : request, input(request.command(), synced), talk);
+          isApart ? request.fromSnapshot(true) : request,
+          input(request.command(), config, synced),
+          talk);
     } finally {
       saves.launching(-1);
       live.wake();
@@ -275,34 +285,28 @@ public final class SessionWork implements AutoCloseable {
 
   /** Ends a run because newer files are on the nodes; its ranks have the time of run.grace. */
   public void stopForSave(int run) throws InterruptedException {
-    launcher.stop(
-        run,
-        "TERM",
-        ending(configs.load(session.entry().root())).grace(),
-        RunTalk.SAVED,
-        Talk.silent());
+    launcher.stop(run, "TERM", ending(config()).grace(), RunTalk.SAVED, Talk.silent());
   }
 
   /** The plan of the network that ranks on all nodes would get. */
   public FabricPlan plan(RunRequest.Command command, List<UserVariable> environment)
       throws InterruptedException {
-    return launcher.plan(command, input(command, 0), environment);
+    return launcher.plan(command, input(command, config(), 0), environment);
   }
 
   /** Checks the nodes. */
   public CheckReport check(
       RunRequest.Command command, List<UserVariable> environment, CheckLevel level, Talk talk)
       throws InterruptedException {
-    return launcher.check(command, input(command, 0), environment, level, talk);
+    return launcher.check(command, input(command, config(), 0), environment, level, talk);
   }
 
   /** What is wrong with nodes that are new. */
   public List<FabricFinding> problems(RunRequest.Command command) throws InterruptedException {
-    return launcher.problems(command, input(command, 0));
+    return launcher.problems(command, input(command, config(), 0));
   }
 
-  private LaunchInput input(RunRequest.Command command, long synced) {
-    Config config = configs.load(session.entry().root());
+  private LaunchInput input(RunRequest.Command command, Config config, long synced) {
     var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
     var origins = new TreeMap<>(SessionEnvironment.origins(config));
     Map<String, String> inherited = session.backend().inherited(command.environment());
