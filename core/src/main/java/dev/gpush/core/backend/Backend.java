@@ -78,8 +78,8 @@ public interface Backend {
   Observation observe(Gang gang);
 
   /** Why the agent of a node was replaced, and what the node is now. */
-  default Anew anew(Gang gang, int node) {
-    return new Anew("", gang.nodes().get(node));
+  default AgentRestart onRestart(Gang gang, int node) {
+    return new AgentRestart("", gang.nodes().get(node));
   }
 
   /** Sets the lease of the agents and the backend, counted from now. */

@@ -29,7 +29,7 @@ import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
-import dev.gpush.core.backend.Anew;
+import dev.gpush.core.backend.AgentRestart;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Capability;
@@ -274,11 +274,13 @@ public final class KubernetesBackend implements Backend {
    * replaced on any node, with other GPUs.
    */
   @Override
-  public Anew anew(Gang gang, int node) {
-    return gang.isBorrowed() ? Backend.super.anew(gang, node) : told(() -> successor(gang, node));
+  public AgentRestart onRestart(Gang gang, int node) {
+    return gang.isBorrowed()
+        ? Backend.super.onRestart(gang, node)
+        : told(() -> successor(gang, node));
   }
 
-  private Anew successor(Gang gang, int node) throws InterruptedException, Unanswered {
+  private AgentRestart successor(Gang gang, int node) throws InterruptedException, Unanswered {
     Pods pods = Pods.of(place, gang.id());
     past.seen(gang.id(), pods);
     Json pod = pods.byNode().getOrDefault(node, Json.object());
@@ -290,9 +292,9 @@ public final class KubernetesBackend implements Backend {
         AgentAnswer.said(
             agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), STATUS, STATUS_LIMIT));
     if (job.isEmpty() || said.isEmpty()) {
-      return new Anew(why, before);
+      return new AgentRestart(why, before);
     }
-    return new Anew(
+    return new AgentRestart(
         why,
         new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }

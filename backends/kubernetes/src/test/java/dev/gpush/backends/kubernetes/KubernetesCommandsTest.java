@@ -151,7 +151,7 @@ final class KubernetesCommandsTest {
 
       backend.renew(gang, BackendContract.LONG);
       assertInstanceOf(Observation.Exists.class, backend.observe(gang));
-      assertEquals(gang.nodes().get(1), backend.anew(gang, 1).now());
+      assertEquals(gang.nodes().get(1), backend.onRestart(gang, 1).now());
 
       List<String> asked = List.copyOf(linked.server().questions());
       assertEquals(List.of(), linked.server().taken("EXEC"));

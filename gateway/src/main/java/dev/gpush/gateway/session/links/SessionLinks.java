@@ -1,6 +1,6 @@
 package dev.gpush.gateway.session.links;
 
-import dev.gpush.core.backend.Anew;
+import dev.gpush.core.backend.AgentRestart;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
@@ -241,22 +241,22 @@ public final class SessionLinks {
   }
 
   private static void findReason(LiveSession session, int node, RestartedAgents restarted) {
-    Anew anew;
+    AgentRestart restart;
     try {
-      anew = session.backend().anew(session.gang(), node);
+      restart = session.backend().onRestart(session.gang(), node);
     } catch (GpushException nobodyKnows) {
       return;
     }
-    if (!anew.why().isEmpty()) {
-      restarted.because(node, anew.why());
+    if (!restart.why().isEmpty()) {
+      restarted.because(node, restart.why());
     }
-    if (anew.now().equals(session.gang().nodes().get(node))) {
+    if (restart.now().equals(session.gang().nodes().get(node))) {
       return;
     }
     // Takes the turn, because a run that is being started relies on unchanged nodes.
     try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
-        session.moveAnyway(session.entry().with(anew.now()));
+        session.moveAnyway(session.entry().with(restart.now()));
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

@@ -9,4 +9,4 @@ import dev.gpush.core.gang.NodeInfo;
  *     killed …"); empty when the backend does not know
  * @param now the node as it is now: on some backends another machine replaces a lost one
  */
-public record Anew(String why, NodeInfo now) {}
+public record AgentRestart(String why, NodeInfo now) {}
