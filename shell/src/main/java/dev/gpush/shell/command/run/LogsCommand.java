@@ -71,7 +71,7 @@ public final class LogsCommand implements Action {
       throw Values.bad("logs", "--fetch brings all output that is there, of all ranks");
     }
     if (launcher && ranks.isPresent()) {
-      throw Values.bad("logs", "--launcher shows what is no rank's, and --rank one rank's");
+      throw Values.bad("logs", "--launcher and --rank cannot be used together");
     }
     Set<Integer> shown = launcher ? Set.of(FROM_LAUNCHER) : Values.numbers("--rank", ranks);
     var asked = new LogRequest(shown, follow, Values.time("--since", since));

@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
     header = "Show the hardware, runs and code of each node",
     description = {
       "SLOTS are what runs can claim, GPUs where there are any, and how many are claimed. CODE is"
-          + " the generation of your workspace that the node holds, ACTIVITY what keeps it, or for"
-          + " how long nothing has."
+          + " the generation of your workspace that the node holds, ACTIVITY what runs, or how long"
+          + " it has been idle."
     },
     footer = {
       "$ gpush nodes",

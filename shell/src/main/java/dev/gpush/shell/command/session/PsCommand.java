@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
     description = {
       "LEASE is the time until the nodes are given back: in any case (5h12m), or if nothing uses"
           + " them (48m idle). What uses them, or since when nothing does, is below the table; an"
-          + " open connection is no use."
+          + " open connection does not count as use."
     },
     footer = {
       "$ gpush ps",
