@@ -24,15 +24,15 @@ public final class TransportName {
   private TransportName() {}
 
   /** {@code 2 nodes, 8 × NVIDIA H100 80GB HBM3 each, NCCL 2.27.3, torch 2.8.0}. */
-  public static String gang(Scene scene) {
-    int count = scene.gang().size();
+  public static String gang(GangView view) {
+    int count = view.gang().size();
     var parts = new ArrayList<String>();
     parts.add(count == 1 ? "1 machine" : count + " nodes");
     boolean hasNone =
-        scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().count() == 0);
+        view.gang().nodes().stream().allMatch(node -> node.facts().gpus().count() == 0);
     String gpus =
         distinct(
-            scene,
+            view,
             node -> {
               GpuFacts facts = node.facts().gpus();
               return facts.gpus().isEmpty()
@@ -42,9 +42,9 @@ public final class TransportName {
     if (!gpus.isEmpty()) {
       parts.add(gpus + (count > 1 && !hasNone && !gpus.contains(" or ") ? " each" : ""));
     }
-    add(parts, "driver ", distinct(scene, node -> node.facts().gpus().driver()));
-    add(parts, "NCCL ", version(scene, facts -> facts.software().nccl()));
-    add(parts, "torch ", version(scene, facts -> facts.software().torch()));
+    add(parts, "driver ", distinct(view, node -> node.facts().gpus().driver()));
+    add(parts, "NCCL ", version(view, facts -> facts.software().nccl()));
+    add(parts, "torch ", version(view, facts -> facts.software().torch()));
     return String.join(", ", parts);
   }
 
@@ -55,13 +55,13 @@ public final class TransportName {
   }
 
   private static String version(
-      Scene scene, Function<FabricFacts, Optional<SoftwareVersion>> version) {
+      GangView view, Function<FabricFacts, Optional<SoftwareVersion>> version) {
     return distinct(
-        scene, node -> version.apply(node.facts()).map(SoftwareVersion::text).orElse(""));
+        view, node -> version.apply(node.facts()).map(SoftwareVersion::text).orElse(""));
   }
 
-  private static String distinct(Scene scene, Function<NodeFabric, String> property) {
-    return scene.gang().nodes().stream()
+  private static String distinct(GangView view, Function<NodeFabric, String> property) {
+    return view.gang().nodes().stream()
         .map(property)
         .filter(text -> !text.isEmpty())
         .distinct()
@@ -96,37 +96,36 @@ public final class TransportName {
     }
   }
 
-  public static Expected expected(Scene scene) {
-    if (scene.gang().isOneNode()) {
-      return Expected.unmeasured(oneNode(scene.gang().nodes().getFirst().facts().gpus()));
+  public static Expected expected(GangView view) {
+    if (view.gang().isOneNode()) {
+      return Expected.unmeasured(oneNode(view.gang().nodes().getFirst().facts().gpus()));
     }
-    if (!scene.gang().mayUseNccl()) {
-      return over("gloo", scene);
+    if (!view.gang().mayUseNccl()) {
+      return over("gloo", view);
     }
-    if (scene.choosesTcp()) {
-      return over("TCP", scene)
+    if (view.choosesTcp()) {
+      return over("TCP", view)
           .and(
-              scene
-                  .given()
-                  .tcpChoice(scene.gang().nodes().getFirst().index())
+              view.given()
+                  .tcpChoice(view.gang().nodes().getFirst().index())
                   .map(given -> ", because of " + given.words())
                   .orElse(""));
     }
     Optional<RecipeMatch> named =
-        scene.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
+        view.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
     if (named.isPresent()) {
-      return afterNvlink(scene, provider(scene, named.get().recipe()));
+      return afterNvlink(view, provider(view, named.get().recipe()));
     }
-    if (!scene.knowsRails()) {
+    if (!view.knowsRails()) {
       return Expected.unmeasured(FabricPlan.UNKNOWN);
     }
-    NodeSet with = scene.withRails();
-    long layers = scene.rails().stream().map(Rails::layer).distinct().count();
-    if (with.count() == scene.gang().size() && layers == 1) {
-      return afterNvlink(scene, rails(scene.rails()));
+    NodeSet with = view.withRails();
+    long layers = view.rails().stream().map(Rails::layer).distinct().count();
+    if (with.count() == view.gang().size() && layers == 1) {
+      return afterNvlink(view, rails(view.rails()));
     }
     if (!with.isEmpty()) {
-      Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
+      Map<String, NodeSet> kinds = view.gang().by(node -> view.rails(node).kind());
       kinds.remove("");
       return Expected.unmeasured(
           "none that all nodes have: "
@@ -134,19 +133,19 @@ public final class TransportName {
                   .map(each -> each.getKey() + " on " + each.getValue().words())
                   .collect(Collectors.joining(", ")));
     }
-    return afterNvlink(scene, over("TCP", scene).and(although(scene)));
+    return afterNvlink(view, over("TCP", view).and(although(view)));
   }
 
-  private static Expected afterNvlink(Scene scene, Expected then) {
-    return spansNvlink(scene)
+  private static Expected afterNvlink(GangView view, Expected then) {
+    return spansNvlink(view)
         ? Expected.unmeasured("NVLink between the nodes, then " + then.words())
         : then;
   }
 
-  private static String although(Scene scene) {
-    boolean isBlocked = scene.rails().stream().allMatch(rails -> !rails.blocked().isEmpty());
+  private static String although(GangView view) {
+    boolean isBlocked = view.rails().stream().allMatch(rails -> !rails.blocked().isEmpty());
     return isBlocked
-        ? ", although " + Rails.kind(scene.rails().getFirst().blocked().getFirst()) + " is there"
+        ? ", although " + Rails.kind(view.rails().getFirst().blocked().getFirst()) + " is there"
         : "";
   }
 
@@ -164,26 +163,26 @@ public final class TransportName {
     return gpus.links().isEmpty() ? "" : "one machine: PCIe";
   }
 
-  private static boolean spansNvlink(Scene scene) {
-    boolean hasImex = scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
+  private static boolean spansNvlink(GangView view) {
+    boolean hasImex = view.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
     String clique =
         distinct(
-            scene,
+            view,
             node -> node.facts().provider().labels().getOrDefault("nvidia.com/gpu.clique", ""));
     boolean isOneClique = !clique.isEmpty() && !clique.contains(" or ");
     return hasImex && isOneClique;
   }
 
-  private static Expected provider(Scene scene, Recipe recipe) {
+  private static Expected provider(GangView view, Recipe recipe) {
     boolean lacksPlugin =
         recipe.plugin()
-            && scene.gang().nodes().stream()
+            && view.gang().nodes().stream()
                 .allMatch(
                     node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
     if (lacksPlugin) {
-      return over("TCP", scene).and(", although " + recipe.fabric() + " is there");
+      return over("TCP", view).and(", although " + recipe.fabric() + " is there");
     }
-    return Expected.of(scene.gang().nodes().stream().map(node -> provider(node, recipe)).toList());
+    return Expected.of(view.gang().nodes().stream().map(node -> provider(node, recipe)).toList());
   }
 
   private static Expected provider(NodeFabric node, Recipe recipe) {
@@ -234,9 +233,9 @@ public final class TransportName {
     return rails == 1 ? "1 rail" : rails + " rails";
   }
 
-  private static Expected over(String what, Scene scene) {
+  private static Expected over(String what, GangView view) {
     List<Expected> interfaces =
-        scene.sockets().stream()
+        view.sockets().stream()
             .flatMap(socket -> socket.chosen().stream())
             .map(
                 each ->

@@ -95,7 +95,7 @@ public final class RunFabrics {
     return plans.plan(gang, environment);
   }
 
-  /** These were said, so runs do not say them again. */
+  /** Marks findings as reported, so runs do not repeat them. */
   public synchronized void said(List<FabricFinding> findings) {
     findings.forEach(finding -> said.add(finding.sentence()));
   }

@@ -13,25 +13,25 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * All that rules look at.
+ * The gang as rules see it.
  *
  * @param sockets in the order of the nodes
  * @param rails the same
  */
-public record Scene(
+public record GangView(
     FabricGang gang,
     GivenVariables given,
     List<SocketInterfaces> sockets,
     List<Rails> rails,
     List<RecipeMatch> matches) {
-  public Scene {
+  public GangView {
     sockets = List.copyOf(sockets);
     rails = List.copyOf(rails);
     matches = List.copyOf(matches);
   }
 
-  public static Scene of(FabricGang gang, List<Recipe> recipes) {
-    return new Scene(
+  public static GangView of(FabricGang gang, List<Recipe> recipes) {
+    return new GangView(
         gang,
         GivenVariables.of(gang),
         gang.nodes().stream().map(node -> SocketInterfaces.of(gang, node)).toList(),

@@ -1,4 +1,4 @@
-package dev.gpush.shell.command.data;
+package dev.gpush.shell.command.reach;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package dev.gpush.launch.transport;
+package dev.gpush.launch.journal;
 
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.run.RunTransport;

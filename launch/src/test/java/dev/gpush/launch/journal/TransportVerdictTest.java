@@ -1,4 +1,4 @@
-package dev.gpush.launch.transport;
+package dev.gpush.launch.journal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -1,4 +1,4 @@
-package dev.gpush.launch.transport;
+package dev.gpush.launch.journal;
 
 import dev.gpush.core.json.Json;
 import java.util.List;

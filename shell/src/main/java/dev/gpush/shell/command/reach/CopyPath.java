@@ -1,4 +1,4 @@
-package dev.gpush.shell.command.data;
+package dev.gpush.shell.command.reach;
 
 import java.util.Optional;
 

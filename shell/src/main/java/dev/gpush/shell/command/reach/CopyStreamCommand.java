@@ -1,4 +1,4 @@
-package dev.gpush.shell.command.data;
+package dev.gpush.shell.command.reach;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;

@@ -1,4 +1,4 @@
-package dev.gpush.templates.recipe;
+package dev.gpush.templates.schema;
 
 import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.yaml.Flaw;

@@ -1,4 +1,4 @@
-package dev.gpush.launch.fabric;
+package dev.gpush.launch.fabric.rule;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package dev.gpush.launch.fabric;
+package dev.gpush.launch.fabric.rule;
 
 import dev.gpush.core.json.Json;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package dev.gpush.shell.command.check;
+package dev.gpush.shell.command.session;
 
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;

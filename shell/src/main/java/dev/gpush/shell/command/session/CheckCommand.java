@@ -1,4 +1,4 @@
-package dev.gpush.shell.command.check;
+package dev.gpush.shell.command.session;
 
 import dev.gpush.core.check.CheckLevel;
 import dev.gpush.core.check.CheckReport;

@@ -1,4 +1,4 @@
-package dev.gpush.launch.fabric;
+package dev.gpush.launch.fabric.rule;
 
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
@@ -9,16 +9,6 @@ import dev.gpush.core.fabric.Recipe;
 import dev.gpush.core.fabric.Recipes;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.fabric.gang.FabricGang;
-import dev.gpush.launch.fabric.rule.Draft;
-import dev.gpush.launch.fabric.rule.GivenRule;
-import dev.gpush.launch.fabric.rule.LeftoverRule;
-import dev.gpush.launch.fabric.rule.MachineRule;
-import dev.gpush.launch.fabric.rule.PluginRule;
-import dev.gpush.launch.fabric.rule.RailRule;
-import dev.gpush.launch.fabric.rule.RecipeRule;
-import dev.gpush.launch.fabric.rule.Scene;
-import dev.gpush.launch.fabric.rule.SocketRule;
-import dev.gpush.launch.fabric.rule.TransportName;
 import java.util.List;
 import java.util.Optional;
 
@@ -40,19 +30,19 @@ public final class FabricPlanner implements FabricPlans {
     if (gang.size() == 0) {
       return none();
     }
-    Scene scene = Scene.of(gang, recipes);
+    GangView view = GangView.of(gang, recipes);
     var draft = new Draft();
-    GivenRule.write(scene, draft);
-    RecipeRule.write(scene, draft);
-    SocketRule.write(scene, draft);
-    RailRule.write(scene, draft);
-    MachineRule.write(scene, draft);
-    PluginRule.write(scene, draft);
-    LeftoverRule.write(scene, draft);
-    TransportName.Expected expected = TransportName.expected(scene);
+    GivenRule.write(view, draft);
+    RecipeRule.write(view, draft);
+    SocketRule.write(view, draft);
+    RailRule.write(view, draft);
+    MachineRule.write(view, draft);
+    PluginRule.write(view, draft);
+    LeftoverRule.write(view, draft);
+    TransportName.Expected expected = TransportName.expected(view);
     return new FabricPlan(
         gang.size(),
-        TransportName.gang(scene),
+        TransportName.gang(view),
         expected.words(),
         expected.rate(),
         draft.variables(),
