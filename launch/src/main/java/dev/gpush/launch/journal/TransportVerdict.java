@@ -20,7 +20,6 @@ public final class TransportVerdict {
   /** Findings of a plan that explain why RDMA is not used. */
   private static final Set<String> EXPLAINING = Set.of("no-verbs", "plugin-missing", "memlock");
 
-  private static final String ALTHOUGH = ", although ";
   private static final String LOOK = "gpush check --plan";
 
   private final Optional<FabricPlan> plan;
@@ -49,7 +48,7 @@ public final class TransportVerdict {
     if (nodes.values().stream().allMatch(node -> node.network().isEmpty())) {
       return new RunTransport("not known", "", silence(first), "", evidence);
     }
-    String although = isTcp() ? unused() : "";
+    String although = isTcp() ? plan.map(each -> each.expected().better()).orElse("") : "";
     if (although.isEmpty()) {
       return new RunTransport(network(), "", "", "", evidence);
     }
@@ -151,22 +150,6 @@ public final class TransportVerdict {
     return nodes.values().stream()
         .filter(node -> node.nodes() != 1 && node.usesGpu())
         .anyMatch(node -> !node.network().isEmpty() && between(node).startsWith("TCP"));
-  }
-
-  /** What the plan expected and TCP is not; empty where TCP is all there is, or what was chosen. */
-  private String unused() {
-    if (plan.isEmpty() || plan.get().nodes() < 2 || !plan.get().isKnown()) {
-      return "";
-    }
-    String expected = plan.get().fabric();
-    if (expected.contains(ALTHOUGH)) {
-      return expected.substring(expected.indexOf(ALTHOUGH) + ALTHOUGH.length());
-    }
-    if (expected.startsWith("TCP") || expected.startsWith("gloo")) {
-      return "";
-    }
-    boolean isPlural = expected.contains("rails of ");
-    return expected + (isPlural ? " are there" : " is there");
   }
 
   /**

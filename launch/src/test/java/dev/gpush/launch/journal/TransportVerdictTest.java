@@ -3,6 +3,7 @@ package dev.gpush.launch.journal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.NodeSet;
@@ -42,10 +43,16 @@ final class TransportVerdictTest {
     return nodes;
   }
 
-  private static Optional<FabricPlan> plan(String fabric, FabricFinding... findings) {
+  private static Optional<FabricPlan> plan(
+      String fabric, String better, FabricFinding... findings) {
     return Optional.of(
         new FabricPlan(
-            2, "2 nodes", fabric, Optional.empty(), List.of(), List.of(), List.of(findings)));
+            2,
+            "2 nodes",
+            new ExpectedNetwork(fabric, better, Optional.empty()),
+            List.of(),
+            List.of(),
+            List.of(findings)));
   }
 
   @ParameterizedTest
@@ -66,7 +73,14 @@ final class TransportVerdictTest {
   void networksAreNamed(String name, String sentence) throws IOException {
     assertEquals(
         sentence, TransportVerdict.of(Optional.empty(), recorded(name)).sentence(), "without plan");
-    assertEquals(sentence, TransportVerdict.of(plan(FabricPlan.UNKNOWN), recorded(name)).network());
+    assertEquals(
+        sentence,
+        TransportVerdict.of(
+                Optional.of(
+                    new FabricPlan(
+                        2, "2 nodes", ExpectedNetwork.UNKNOWN, List.of(), List.of(), List.of())),
+                recorded(name))
+            .network());
   }
 
   @ParameterizedTest
@@ -74,22 +88,20 @@ final class TransportVerdictTest {
       delimiter = '|',
       textBlock =
           """
-          8 rails of 400G InfiniBand                      | , although 8 rails of 400G InfiniBand are there: NCCL cannot load libibverbs; try: install libibverbs1 or rdma-core in the image
-          1 rail of 100G RoCE                             | , although 1 rail of 100G RoCE is there: NCCL cannot load libibverbs; try: install libibverbs1 or rdma-core in the image
-          TCP over eth0, although 400G InfiniBand is there| , although 400G InfiniBand is there: NCCL cannot load libibverbs; try: install libibverbs1 or rdma-core in the image
-          TCP over eth0 (100G), because of NCCL_NET=Socket of gpush.yaml:3 | ''
-          TCP over eth0 (100G)                            | ''
-          gloo over eth0                                  | ''
-          not known; NCCL chooses                         | ''
+          8 rails of 400G InfiniBand | 8 rails of 400G InfiniBand are there | , although 8 rails of 400G InfiniBand are there: NCCL cannot load libibverbs; try: install libibverbs1 or rdma-core in the image
+          TCP over eth0 | 400G InfiniBand is there | , although 400G InfiniBand is there: NCCL cannot load libibverbs; try: install libibverbs1 or rdma-core in the image
+          TCP over eth0 (100G) | '' | ''
+          gloo over eth0 | '' | ''
           """)
-  void tcpIsWorseOnlyThanWhatIsThere(String fabric, String rest) throws IOException {
+  void tcpIsWorseOnlyThanWhatIsThere(String fabric, String better, String rest) throws IOException {
     assertEquals(
-        "TCP over eth0" + rest, TransportVerdict.of(plan(fabric), recorded("socket")).sentence());
+        "TCP over eth0" + rest,
+        TransportVerdict.of(plan(fabric, better), recorded("socket")).sentence());
   }
 
   @Test
   void oneNodeIsNeverWorse() throws IOException {
-    var plan = plan("8 rails of 400G InfiniBand", NO_VERBS);
+    var plan = plan("8 rails of 400G InfiniBand", "8 rails of 400G InfiniBand are there", NO_VERBS);
     assertFalse(TransportVerdict.of(plan, recorded("single")).isWorse());
   }
 
@@ -105,14 +117,17 @@ final class TransportVerdictTest {
   void theReasonIsWhatNcclSaidOrElseThePlansFinding() {
     String silent = "{\"network\": \"Socket\", \"nodes\": 2, \"interfaces\": [\"eth0\"]}";
     String tcp = "TCP over eth0, although 8 rails of 400G InfiniBand are there";
-    Optional<FabricPlan> plain = plan("8 rails of 400G InfiniBand");
+    Optional<FabricPlan> plain =
+        plan("8 rails of 400G InfiniBand", "8 rails of 400G InfiniBand are there");
 
     assertEquals(tcp, sentence(plain, silent));
     assertEquals(
         tcp
             + ": nodes 0-1: 8 RDMA devices, but /dev/infiniband is missing in this container; try:"
             + " ask for the devices (rdma/ib: 1 in the pod), or mount /dev/infiniband",
-        sentence(plan("8 rails of 400G InfiniBand", NO_VERBS), silent));
+        sentence(
+            plan("8 rails of 400G InfiniBand", "8 rails of 400G InfiniBand are there", NO_VERBS),
+            silent));
     assertEquals(
         tcp + ": NCCL finds no RDMA device; try: gpush check --plan",
         sentence(plain, because(silent, "no-device")));
@@ -124,7 +139,9 @@ final class TransportVerdictTest {
     assertEquals(
         "TCP over eth0, although 32 rails of 100G EFA are there: NCCL finds no libnccl-net.so;"
             + " try: put the plugin's folder into LD_LIBRARY_PATH",
-        sentence(plan("32 rails of 100G EFA"), because(silent, "plugin")));
+        sentence(
+            plan("32 rails of 100G EFA", "32 rails of 100G EFA are there"),
+            because(silent, "plugin")));
   }
 
   private static String because(String facts, String code) {
@@ -134,7 +151,8 @@ final class TransportVerdictTest {
 
   @Test
   void countersAreTrustedOnlyOfProgramsWithGpus() {
-    Optional<FabricPlan> plan = plan("8 rails of 400G InfiniBand");
+    Optional<FabricPlan> plan =
+        plan("8 rails of 400G InfiniBand", "8 rails of 400G InfiniBand are there");
     String tcp =
         """
         {"by": "counters", "network": "Socket", "nodes": 2, "used": ["bond0"], "gpu": %s}
@@ -172,7 +190,9 @@ final class TransportVerdictTest {
   void aProgramThatDidNotUseNcclIsNoNetwork() {
     assertEquals(
         "not known: NCCL wrote no log, so the program did not use it, or closed before it did",
-        sentence(plan("8 rails of 400G InfiniBand"), "{\"asked\": true, \"level\": \"INFO\"}"));
+        sentence(
+            plan("8 rails of 400G InfiniBand", "8 rails of 400G InfiniBand are there"),
+            "{\"asked\": true, \"level\": \"INFO\"}"));
     assertEquals(
         "not known: NCCL_DEBUG=WARN is yours and was kept; with it NCCL does not say it",
         sentence(Optional.empty(), "{\"asked\": true, \"level\": \"WARN\"}"));
@@ -191,7 +211,10 @@ final class TransportVerdictTest {
         String value = values[random.nextInt(values.length)];
         facts.append(", \"").append(key).append("\": ").append(value);
       }
-      String sentence = sentence(plan("8 rails of 400G InfiniBand"), facts + "}");
+      String sentence =
+          sentence(
+              plan("8 rails of 400G InfiniBand", "8 rails of 400G InfiniBand are there"),
+              facts + "}");
       assertFalse(sentence.isEmpty(), "seed " + seed + ": " + facts);
     }
   }
@@ -199,7 +222,9 @@ final class TransportVerdictTest {
   @Test
   void verdictsAreReadAgain() throws IOException {
     RunTransport verdict =
-        TransportVerdict.of(plan("8 rails of 400G InfiniBand"), recorded("socket"));
+        TransportVerdict.of(
+            plan("8 rails of 400G InfiniBand", "8 rails of 400G InfiniBand are there"),
+            recorded("socket"));
     assertEquals(verdict, RunTransport.read(Json.parse(verdict.json().write())));
     assertEquals("", RunTransport.read(Json.object()).sentence());
   }

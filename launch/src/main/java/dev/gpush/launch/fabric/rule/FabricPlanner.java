@@ -1,5 +1,6 @@
 package dev.gpush.launch.fabric.rule;
 
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
@@ -10,7 +11,6 @@ import dev.gpush.core.fabric.Recipes;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.fabric.gang.FabricGang;
 import java.util.List;
-import java.util.Optional;
 
 /** Makes plans by the rules, in the order of authority. Thread-safe. */
 public final class FabricPlanner implements FabricPlans {
@@ -39,12 +39,10 @@ public final class FabricPlanner implements FabricPlans {
     MachineRule.write(view, draft);
     PluginRule.write(view, draft);
     LeftoverRule.write(view, draft);
-    TransportName.Expected expected = TransportName.expected(view);
     return new FabricPlan(
         gang.size(),
         TransportName.gang(view),
-        expected.words(),
-        expected.rate(),
+        TransportName.expected(view),
         draft.variables(),
         draft.scripts(),
         draft.findings());
@@ -60,6 +58,6 @@ public final class FabricPlanner implements FabricPlans {
             "nothing is set, and NCCL chooses",
             "");
     return new FabricPlan(
-        0, "no nodes", "not known", Optional.empty(), List.of(), List.of(), List.of(finding));
+        0, "no nodes", ExpectedNetwork.named("not known"), List.of(), List.of(), List.of(finding));
   }
 }

@@ -1,6 +1,6 @@
 package dev.gpush.launch.fabric.rule;
 
-import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.Recipe;
@@ -68,48 +68,21 @@ public final class TransportName {
         .collect(Collectors.joining(" or "));
   }
 
-  /**
-   * The transport that is expected.
-   *
-   * @param words {@code 8 rails of 400G InfiniBand}
-   * @param rate the same on every node; empty where nodes differ and where it is not known
-   */
-  public record Expected(String words, Optional<FabricRate> rate) {
-    private static Expected unmeasured(String words) {
-      return new Expected(words, Optional.empty());
-    }
-
-    private Expected and(String more) {
-      return new Expected(words + more, rate);
-    }
-
-    /** What all of these are: with " or " between those that differ, and then without a rate. */
-    private static Expected of(List<Expected> each) {
-      List<Expected> distinct = each.stream().distinct().toList();
-      return distinct.size() == 1
-          ? distinct.getFirst()
-          : unmeasured(
-              distinct.stream()
-                  .map(Expected::words)
-                  .distinct()
-                  .collect(Collectors.joining(" or ")));
-    }
-  }
-
-  public static Expected expected(GangView view) {
+  public static ExpectedNetwork expected(GangView view) {
     if (view.gang().isOneNode()) {
-      return Expected.unmeasured(oneNode(view.gang().nodes().getFirst().facts().gpus()));
+      return ExpectedNetwork.named(oneNode(view.gang().nodes().getFirst().facts().gpus()));
     }
     if (!view.gang().mayUseNccl()) {
       return over("gloo", view);
     }
     if (view.choosesTcp()) {
-      return over("TCP", view)
-          .and(
-              view.given()
-                  .tcpChoice(view.gang().nodes().getFirst().index())
-                  .map(given -> ", because of " + given.words())
-                  .orElse(""));
+      ExpectedNetwork tcp = over("TCP", view);
+      String why =
+          view.given()
+              .tcpChoice(view.gang().nodes().getFirst().index())
+              .map(given -> ", because of " + given.words())
+              .orElse("");
+      return new ExpectedNetwork(tcp.words() + why, "", tcp.rate());
     }
     Optional<RecipeMatch> named =
         view.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
@@ -117,7 +90,7 @@ public final class TransportName {
       return afterNvlink(view, provider(view, named.get().recipe()));
     }
     if (!view.knowsRails()) {
-      return Expected.unmeasured(FabricPlan.UNKNOWN);
+      return ExpectedNetwork.UNKNOWN;
     }
     NodeSet with = view.withRails();
     long layers = view.rails().stream().map(Rails::layer).distinct().count();
@@ -127,26 +100,55 @@ public final class TransportName {
     if (!with.isEmpty()) {
       Map<String, NodeSet> kinds = view.gang().by(node -> view.rails(node).kind());
       kinds.remove("");
-      return Expected.unmeasured(
+      return ExpectedNetwork.named(
           "none that all nodes have: "
               + kinds.entrySet().stream()
                   .map(each -> each.getKey() + " on " + each.getValue().words())
                   .collect(Collectors.joining(", ")));
     }
-    return afterNvlink(view, over("TCP", view).and(although(view)));
+    return afterNvlink(
+        view,
+        blocked(view).map(kind -> tcpAlthough(view, kind)).orElseGet(() -> over("TCP", view)));
   }
 
-  private static Expected afterNvlink(GangView view, Expected then) {
+  private static ExpectedNetwork afterNvlink(GangView view, ExpectedNetwork then) {
     return spansNvlink(view)
-        ? Expected.unmeasured("NVLink between the nodes, then " + then.words())
+        ? new ExpectedNetwork(
+            "NVLink between the nodes, then " + then.words(), then.better(), Optional.empty())
         : then;
   }
 
-  private static String although(GangView view) {
+  /** The kind of rails that every node has and cannot use. */
+  private static Optional<String> blocked(GangView view) {
     boolean isBlocked = view.rails().stream().allMatch(rails -> !rails.blocked().isEmpty());
     return isBlocked
-        ? ", although " + Rails.kind(view.rails().getFirst().blocked().getFirst()) + " is there"
-        : "";
+        ? Optional.of(Rails.kind(view.rails().getFirst().blocked().getFirst()))
+        : Optional.empty();
+  }
+
+  private static ExpectedNetwork tcpAlthough(GangView view, String better) {
+    ExpectedNetwork tcp = over("TCP", view);
+    String there = better + " is there";
+    return new ExpectedNetwork(tcp.words() + ", although " + there, there, tcp.rate());
+  }
+
+  /** Something better than TCP. */
+  private static ExpectedNetwork there(String words, Optional<FabricRate> rate) {
+    return new ExpectedNetwork(
+        words, words + (words.contains("rails of ") ? " are there" : " is there"), rate);
+  }
+
+  /** What all of these are: with " or " between those that differ, and then without a rate. */
+  private static ExpectedNetwork oneOf(
+      List<ExpectedNetwork> each, Function<String, ExpectedNetwork> several) {
+    List<ExpectedNetwork> distinct = each.stream().distinct().toList();
+    return distinct.size() == 1
+        ? distinct.getFirst()
+        : several.apply(
+            distinct.stream()
+                .map(ExpectedNetwork::words)
+                .distinct()
+                .collect(Collectors.joining(" or ")));
   }
 
   /** How its GPUs reach each other; empty where it has fewer than two, or nothing tells it. */
@@ -173,19 +175,21 @@ public final class TransportName {
     return hasImex && isOneClique;
   }
 
-  private static Expected provider(GangView view, Recipe recipe) {
+  private static ExpectedNetwork provider(GangView view, Recipe recipe) {
     boolean lacksPlugin =
         recipe.plugin()
             && view.gang().nodes().stream()
                 .allMatch(
                     node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
     if (lacksPlugin) {
-      return over("TCP", view).and(", although " + recipe.fabric() + " is there");
+      return tcpAlthough(view, recipe.fabric());
     }
-    return Expected.of(view.gang().nodes().stream().map(node -> provider(node, recipe)).toList());
+    return oneOf(
+        view.gang().nodes().stream().map(node -> provider(node, recipe)).toList(),
+        words -> there(words, Optional.empty()));
   }
 
-  private static Expected provider(NodeFabric node, Recipe recipe) {
+  private static ExpectedNetwork provider(NodeFabric node, Recipe recipe) {
     List<Optional<Double>> rates =
         recipe.rails().isEmpty()
             ? node.facts().rdma().ports().orElse(List.of()).stream()
@@ -201,13 +205,13 @@ public final class TransportName {
                 .map(each -> each.rate().gbits())
                 .toList();
     if (rates.isEmpty()) {
-      return Expected.unmeasured(recipe.fabric());
+      return there(recipe.fabric(), Optional.empty());
     }
     String rate = rates.getFirst().map(gbits -> Rails.gbits(gbits) + " ").orElse("");
-    return new Expected(count(rates.size()) + " of " + rate + recipe.fabric(), sum(rates));
+    return there(count(rates.size()) + " of " + rate + recipe.fabric(), sum(rates));
   }
 
-  private static Expected rails(List<Rails> rails) {
+  private static ExpectedNetwork rails(List<Rails> rails) {
     int least = rails.stream().mapToInt(each -> each.rails().size()).min().orElse(0);
     int most = rails.stream().mapToInt(each -> each.rails().size()).max().orElse(0);
     String kinds = rails.stream().map(Rails::kind).distinct().collect(Collectors.joining(" or "));
@@ -216,7 +220,7 @@ public final class TransportName {
             .map(node -> sum(node.rails().stream().map(port -> port.link().gbits()).toList()))
             .distinct()
             .toList();
-    return new Expected(
+    return there(
         (least == most ? count(most) : least + " to " + most + " rails") + " of " + kinds,
         rates.size() == 1 ? rates.getFirst() : Optional.empty());
   }
@@ -233,24 +237,25 @@ public final class TransportName {
     return rails == 1 ? "1 rail" : rails + " rails";
   }
 
-  private static Expected over(String what, GangView view) {
-    List<Expected> interfaces =
+  private static ExpectedNetwork over(String what, GangView view) {
+    List<ExpectedNetwork> interfaces =
         view.sockets().stream()
             .flatMap(socket -> socket.chosen().stream())
             .map(
                 each ->
-                    new Expected(
+                    new ExpectedNetwork(
                         each.name()
                             + each.rate()
                                 .gbits()
                                 .map(rate -> " (" + Rails.gbits(rate) + ")")
                                 .orElse(""),
+                        "",
                         each.rate().gbits().map(gbits -> new FabricRate(gbits, false))))
             .toList();
     if (interfaces.isEmpty()) {
-      return Expected.unmeasured(what);
+      return ExpectedNetwork.named(what);
     }
-    Expected over = Expected.of(interfaces);
-    return new Expected(what + " over " + over.words(), over.rate());
+    ExpectedNetwork over = oneOf(interfaces, ExpectedNetwork::named);
+    return new ExpectedNetwork(what + " over " + over.words(), "", over.rate());
   }
 }

@@ -1,5 +1,6 @@
 package dev.gpush.launch.fabric.session;
 
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
@@ -182,8 +183,7 @@ public final class RunFabrics {
     return new FabricPlan(
         nodes,
         nodes == 1 ? "1 node" : nodes + " nodes",
-        FabricPlan.UNKNOWN,
-        Optional.empty(),
+        ExpectedNetwork.UNKNOWN,
         List.of(),
         List.of(),
         List.of(finding));

@@ -166,6 +166,7 @@ final class FabricPlannerTest {
     assertEquals(List.of("warning port-down"), kinds(plan));
     assertEquals("node 1: mlx5_3 is DOWN, 7 of 8 rails", finding(plan, "port-down").what());
     assertEquals("7 to 8 rails of 400G InfiniBand", plan.fabric());
+    assertEquals("7 to 8 rails of 400G InfiniBand are there", plan.expected().better());
   }
 
   @Test
@@ -190,6 +191,7 @@ final class FabricPlannerTest {
 
     assertEquals(List.of(), plan(gang).refusals());
     assertEquals("TCP over eth0 (100G), because of NCCL_NET=Socket (--env)", plan(gang).fabric());
+    assertEquals("", plan(gang).expected().better());
   }
 
   @ParameterizedTest
@@ -207,6 +209,7 @@ final class FabricPlannerTest {
     FabricPlan plan = plan(gang);
 
     assertEquals("TCP over eth0 (100G), although 400G InfiniBand is there", plan.fabric());
+    assertEquals("400G InfiniBand is there", plan.expected().better());
     assertEquals("nodes 0, 1: 1 RDMA devices, " + what, finding(plan, "no-verbs").what());
   }
 
