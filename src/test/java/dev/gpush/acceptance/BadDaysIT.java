@@ -124,7 +124,7 @@ final class BadDaysIT {
 
       assertEquals("0\n", woken.out());
       says(unknown, 255, "devbox has no node 7");
-      says(other, 255, "there is no session nobody", "you have devbox");
+      says(other, 255, "there is no session 'nobody'", "you have devbox");
       says(world.gpush("ssh", "--on", "7", "true"), 255, "devbox has no node 7");
       world.run(new byte[0], "ssh", "-F", config, "devbox-7", "true").exits(255);
     }

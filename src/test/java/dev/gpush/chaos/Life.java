@@ -13,7 +13,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
-import dev.gpush.launch.fabric.FabricPlanner;
+import dev.gpush.launch.fabric.rule.FabricPlanner;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.sync.git.GitPlaces;

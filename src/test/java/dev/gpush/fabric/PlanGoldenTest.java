@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.json.Json;
-import dev.gpush.launch.fabric.FabricPlanner;
+import dev.gpush.launch.fabric.rule.FabricPlanner;
 import dev.gpush.shell.render.PlanText;
 import dev.gpush.templates.YamlRecipes;
 import java.io.IOException;

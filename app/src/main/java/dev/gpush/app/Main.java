@@ -8,13 +8,12 @@ import dev.gpush.control.place.GatewayLock;
 import dev.gpush.control.place.HomeFolder;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.shell.text.FailureText;
-import dev.gpush.shell.text.Look;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -67,7 +66,7 @@ public final class Main {
 
   /** Writes the failure to the log, where the client that started this gateway reads it. */
   private static int tell(Failure failure) {
-    System.err.print(new FailureText(List.of()).of(failure).text(Look.plain()));
+    System.err.print(new FailureText(List.of()).of(failure).text());
     return UNUSABLE;
   }
 

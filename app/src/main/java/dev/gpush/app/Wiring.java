@@ -22,7 +22,7 @@ import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.SessionRoutes;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
-import dev.gpush.launch.fabric.FabricPlanner;
+import dev.gpush.launch.fabric.rule.FabricPlanner;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
 import dev.gpush.shell.command.call.Services;

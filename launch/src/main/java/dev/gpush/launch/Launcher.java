@@ -202,7 +202,7 @@ public final class Launcher implements AutoCloseable {
     Optional<RunRecord> repeated = last(request);
     LaunchMaker.ResolvedRun run = maker.resolve(request, input, repeated);
     repeated.ifPresent(record -> LaunchMaker.sayNotRepeated(record, request, talk));
-    LaunchMaker.Decided decided = maker.decide(run, talk);
+    LaunchMaker.ModeAndPythons decided = maker.decide(run, talk);
     try {
       return launchNow(run, decided, talk);
     } catch (GpushException full) {
@@ -216,11 +216,12 @@ public final class Launcher implements AutoCloseable {
     }
   }
 
-  private RunView launchNow(LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided, Talk talk)
+  private RunView launchNow(
+      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, Talk talk)
       throws InterruptedException {
     launching.lockInterruptibly();
     try {
-      SlotPlan slots = SlotPlan.of(maker.infos(), run.ask(), busy());
+      SlotPlan slots = SlotPlan.of(maker.infos(), run.options().claim(), busy());
       return start(maker.plan(run, decided, slots, talk), run).view();
     } finally {
       launching.unlock();
@@ -228,7 +229,7 @@ public final class Launcher implements AutoCloseable {
   }
 
   private RunView launchWhenFree(
-      LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided, Talk talk)
+      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, Talk talk)
       throws InterruptedException {
     while (true) {
       synchronized (ends) {

@@ -12,7 +12,7 @@ import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.launch.fabric.FabricPlanner;
+import dev.gpush.launch.fabric.rule.FabricPlanner;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;

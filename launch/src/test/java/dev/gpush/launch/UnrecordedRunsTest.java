@@ -13,7 +13,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.launch.fabric.FabricPlanner;
+import dev.gpush.launch.fabric.rule.FabricPlanner;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.plan.LaunchInput;

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -189,7 +190,7 @@ final class LinkDriver {
       case LinkEvent.Cut(var reason) -> new LinkState.Cut(reason);
       case LinkEvent.Over(var reason) -> new LinkState.Over(reason);
       case LinkEvent.Superseded(var holder, long term) ->
-          new LinkState.Refused(new AgentFailure.Superseded(holder, term));
+          new LinkState.Refused(new AgentFailure.Superseded(new Holder(holder).words(), term));
       case LinkEvent.OtherVersion _ -> new LinkState.Refused(new AgentFailure.OtherBuild(node()));
       case LinkEvent.NotConnected _ -> state;
     };

@@ -248,7 +248,7 @@ class CommandsTest {
     assertEquals(255, result.status());
     assertEquals(
         """
-        gpush: there is no session nobody
+        gpush: there is no session 'nobody'; did you mean devbox?
           because you have devbox
           try: ssh devbox
         """,

@@ -175,12 +175,12 @@ final class SkyTask {
         };
     try {
       gpus = asked.map(GpuRequest::parse);
-    } catch (GpushException unknown) {
-      wrong(
-          entry,
-          "accelerators cannot be '"
-              + asked.orElse("")
-              + "'; it must be MODEL:COUNT or MODEL, per node");
+    } catch (GpushException unusable) {
+      String rule =
+          unusable.failure() instanceof UsageFailure.BadValue(_, _, var why)
+              ? "; it must be " + why
+              : "";
+      wrong(entry, "accelerators cannot be '" + asked.orElse("") + "'" + rule);
     }
   }
 

@@ -106,6 +106,13 @@ final class SkyTaskTest {
         List.of(new BadLine(1, "it has no run:, so there is nothing to run")), bad("name: x\n"));
     assertEquals(2, bad("run: x\n\tsetup: y\n").getFirst().line());
     assertEquals(
+        List.of(
+            new BadLine(
+                1,
+                "accelerators cannot be 'H100:0'; it must be MODEL:COUNT with a COUNT of 1 or more; 0"
+                    + " alone means no GPUs")),
+        bad("resources: {accelerators: 'H100:0'}\nrun: x\n"));
+    assertEquals(
         List.of(new BadLine(1, "accelerators: a session has one kind of GPU, so name one")),
         bad("resources: {accelerators: [H100, A100]}\nrun: x\n"));
   }

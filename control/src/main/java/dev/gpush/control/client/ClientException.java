@@ -1,6 +1,7 @@
 package dev.gpush.control.client;
 
 import dev.gpush.control.wire.Refusal;
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.file.FileReason;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -10,16 +11,12 @@ import java.nio.file.FileSystemException;
  * before there is a gateway that could write their text.
  */
 final class ClientException extends Exception {
-  private final String what;
-  private final String because;
-  private final String attempt;
+  private final Message message;
   private final int status;
 
   ClientException(String what, String because, String attempt, int status) {
     super(what + ": " + because);
-    this.what = what;
-    this.because = because;
-    this.attempt = attempt;
+    this.message = new Message(what, because.lines().map(String::strip).toList(), attempt);
     this.status = status;
   }
 
@@ -39,7 +36,7 @@ final class ClientException extends Exception {
   }
 
   String text() {
-    return "gpush: " + what + "\n  because " + because + "\n  try: " + attempt + "\n";
+    return message.text();
   }
 
   int status() {

@@ -12,21 +12,14 @@ import java.util.Optional;
  *
  * @param nodes how many nodes the gang has
  * @param gang one line: how many nodes, which GPUs, which versions
- * @param fabric the transport that is expected: {@code 8 rails of 400G InfiniBand}
- * @param rate of that transport; empty where nodes differ, where NVLink comes first, and where it
- *     is not known
  */
 public record FabricPlan(
     int nodes,
     String gang,
-    String fabric,
-    Optional<FabricRate> rate,
+    ExpectedNetwork expected,
     List<PlannedVariable> variables,
     List<PlannedScript> scripts,
     List<FabricFinding> findings) {
-  /** The fabric where nothing tells it. */
-  public static final String UNKNOWN = "not known; NCCL chooses";
-
   public FabricPlan {
     variables = List.copyOf(variables);
     scripts = List.copyOf(scripts);
@@ -44,9 +37,17 @@ public record FabricPlan(
     return exported;
   }
 
-  /** The expected transport, where it is known. */
+  /** The expected network in words. */
+  public String fabric() {
+    return expected.words();
+  }
+
+  public Optional<FabricRate> rate() {
+    return expected.rate();
+  }
+
   public boolean isKnown() {
-    return !fabric.equals(UNKNOWN);
+    return !expected.equals(ExpectedNetwork.UNKNOWN);
   }
 
   /** Why no run can start; empty when one can. */
@@ -62,9 +63,11 @@ public record FabricPlan(
         "gang",
         gang,
         "fabric",
-        fabric,
+        expected.words(),
+        "better",
+        expected.better(),
         "rate",
-        rate.map(FabricRate::json),
+        expected.rate().map(FabricRate::json),
         "variables",
         Json.array(variables.stream().map(PlannedVariable::json).toList()),
         "scripts",
@@ -78,8 +81,10 @@ public record FabricPlan(
     return new FabricPlan(
         json.number("nodes").orElse(0L).intValue(),
         json.text("gang").orElse(""),
-        json.text("fabric").orElse(""),
-        FabricRate.read(json.object("rate")),
+        new ExpectedNetwork(
+            json.text("fabric").orElse(""),
+            json.text("better").orElse(""),
+            FabricRate.read(json.object("rate"))),
         json.items("variables").stream().map(PlannedVariable::read).toList(),
         json.items("scripts").stream().map(PlannedScript::read).toList(),
         json.items("findings").stream().map(FabricFinding::read).toList());

@@ -15,7 +15,7 @@ public sealed interface AgentFailure extends Failure {
   /** Something that this gang needs exclusively is held by another one. */
   record Held(String what, String holder) implements AgentFailure {}
 
-  /** Another gateway has attached to the gang since, under this term. */
+  /** Another gateway, in words for people, has attached to the gang since, under this term. */
   record Superseded(String holder, long term) implements AgentFailure {}
 
   /** The agent was started by another build of gpush and speaks another version of the protocol. */

@@ -1,6 +1,5 @@
 package dev.gpush.core.failure;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -25,7 +24,7 @@ public sealed interface BackendFailure extends Failure {
   record ReserveFailed(String backend, String reason) implements BackendFailure {}
 
   /** Asked what it could grant, it did not answer for this time. */
-  record NoAnswer(String backend, Duration waited) implements BackendFailure {}
+  record NoAnswer(String backend, String waited) implements BackendFailure {}
 
   /** Several were asked, and none of them can; each has its own reason. */
   record Nowhere(List<Refusal> refusals) implements BackendFailure {

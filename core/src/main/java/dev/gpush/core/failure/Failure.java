@@ -2,8 +2,8 @@ package dev.gpush.core.failure;
 
 /**
  * Something went wrong that a user can act on. Each case has facts and no prose: the three-part
- * message (what failed, because, try) is made by the shell's one renderer, in an exhaustive switch.
- * A bug is not a Failure; it is an exception that reaches the top.
+ * message (what failed, because, try) is made by {@link FailureText}, in an exhaustive switch. A
+ * bug is not a Failure; it is an exception that reaches the top.
  */
 public sealed interface Failure
     permits UsageFailure,

@@ -7,12 +7,12 @@ public final class GpushException extends RuntimeException {
   private final transient Failure failure;
 
   public GpushException(Failure failure) {
-    super(FailureClause.of(failure));
+    super(FailureText.clause(failure));
     this.failure = failure;
   }
 
   public GpushException(Failure failure, Throwable cause) {
-    super(FailureClause.of(failure), cause);
+    super(FailureText.clause(failure), cause);
     this.failure = failure;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Failures that a user can act on, as sealed data without prose; the sentences are in the shell's
- * renderer.
+ * Failures that a user can act on, as sealed data without prose, and the one renderer of their
+ * sentences, {@code FailureText}. Pure.
  */
 @NullMarked
 package dev.gpush.core.failure;

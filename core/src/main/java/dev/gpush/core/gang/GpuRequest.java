@@ -7,18 +7,27 @@ import java.util.regex.Pattern;
 
 /** GPUs per node: {@code H100:8}, {@code 8}. A count of 0 means a CPU node. */
 public record GpuRequest(Optional<String> model, int count) {
+  private static final int MOST = 1024;
+
   private static final Pattern RULE =
       Pattern.compile(
           "(?:([A-Za-z][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");
 
   public GpuRequest {
-    if (count < 0 || count > 1024) {
+    if (count < 0 || count > MOST) {
       throw new IllegalArgumentException("GPUs per node: 0 to 1024, not " + count);
     }
   }
 
   public static GpuRequest none() {
     return new GpuRequest(Optional.empty(), 0);
+  }
+
+  /** So many of any model; empty for a number that no node has. */
+  public static Optional<GpuRequest> any(int count) {
+    return count < 0 || count > MOST
+        ? Optional.empty()
+        : Optional.of(new GpuRequest(Optional.empty(), count));
   }
 
   /** {@code H100:8}, {@code 8}, or {@code H100} for one. */
@@ -32,8 +41,13 @@ public record GpuRequest(Optional<String> model, int count) {
       return new GpuRequest(Optional.of(match.group(3)), 1);
     }
     int count = Integer.parseInt(match.group(2));
-    if (count > 1024) {
+    if (count > MOST) {
       throw new GpushException(new UsageFailure.BadValue("--gpus", text, "at most 1024 per node"));
+    }
+    if (count == 0 && match.group(1) != null) {
+      throw new GpushException(
+          new UsageFailure.BadValue(
+              "--gpus", text, "MODEL:COUNT with a COUNT of 1 or more; 0 alone means no GPUs"));
     }
     return new GpuRequest(Optional.ofNullable(match.group(1)), count);
   }

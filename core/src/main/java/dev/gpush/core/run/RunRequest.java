@@ -2,6 +2,7 @@ package dev.gpush.core.run;
 
 import dev.gpush.core.gang.GpuRequest;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,6 +82,23 @@ public record RunRequest(
       return new Ranks(Optional.empty(), 0);
     }
 
+    /** The same with so many on each node. */
+    public Ranks perNode(int count) {
+      return new Ranks(Optional.of(count), restarts, warm, fromSnapshot);
+    }
+
+    /** What is not as usual, for the line before the output. */
+    public List<String> words() {
+      var words = new ArrayList<String>();
+      if (fromSnapshot) {
+        words.add("from a snapshot");
+      }
+      if (restarts > 0) {
+        words.add("up to " + restarts + (restarts == 1 ? " restart" : " restarts"));
+      }
+      return words;
+    }
+
     Ranks fromSnapshot(boolean is) {
       return new Ranks(perNode, restarts, warm, is);
     }
@@ -97,6 +115,24 @@ public record RunRequest(
    */
   public record Claim(
       Optional<Integer> nodes, Optional<GpuRequest> gpus, Optional<String> on, boolean waits) {
+    /** How many slots of each node; empty: all. */
+    public Optional<Integer> slots() {
+      return gpus.map(GpuRequest::count);
+    }
+
+    /** In words, for failures. */
+    public String words() {
+      if (on.isPresent()) {
+        return "--on " + on.get() + slots().map(count -> " --gpus " + count).orElse("");
+      }
+      if (nodes.isEmpty() && gpus.isEmpty()) {
+        return "all slots";
+      }
+      return (nodes.map(count -> "--nodes " + count + " ").orElse("")
+              + slots().map(count -> "--gpus " + count).orElse(""))
+          .strip();
+    }
+
     /** All nodes and GPUs of the session. */
     public Claim ofAll() {
       return new Claim(Optional.empty(), Optional.empty(), on, waits);

@@ -84,12 +84,31 @@ public record RunView(
     return "run " + number + " (" + what + size + ", " + DurationText.coarse(going) + ")";
   }
 
-  /** What people call it: its words, or that it is a notebook. */
+  /** What people call it: its words, of a text for the shell its name, or that it is a notebook. */
   public List<String> title() {
     return switch (kind) {
-      case PROGRAM -> words();
+      case PROGRAM -> hasNamedText() ? List.of(words().get(3)) : oneLine(words());
       case NOTEBOOK -> List.of(kind.word());
     };
+  }
+
+  /** {@code bash -c TEXT NAME}, as a task file of SkyPilot is run. */
+  private boolean hasNamedText() {
+    return words().size() > 3 && words().get(1).equals("-c") && words().get(2).contains("\n");
+  }
+
+  /** Of a text of several lines only the first one that says something. */
+  private static List<String> oneLine(List<String> words) {
+    return words.stream()
+        .map(
+            word ->
+                word.lines()
+                    .filter(line -> !line.isBlank())
+                    .findFirst()
+                    .filter(_ -> word.contains("\n"))
+                    .map(line -> line.strip() + " …")
+                    .orElse(word))
+        .toList();
   }
 
   /** A script's path, or a line for the shell, which may be long. */

@@ -20,7 +20,18 @@ final class GpuRequestTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"", ":8", "H100:", "-1", "H100:x", "8:H100", "1025", "H100:99999", "H 100"})
+      strings = {
+        "",
+        ":8",
+        "H100:",
+        "-1",
+        "H100:x",
+        "8:H100",
+        "1025",
+        "H100:99999",
+        "H100:0",
+        "H 100"
+      })
   void refusesTheRest(String text) {
     assertThrows(GpushException.class, () -> GpuRequest.parse(text));
   }

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.check.CheckLevel;
 import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.config.Config;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
@@ -193,22 +194,22 @@ final class GatewayRuns implements Runs {
       throws InterruptedException {
     SessionWork work;
     long generation;
+    Config config;
     try (TurnQueue.Turn _ = session.begin("run", talk)) {
       links.ensure(session, talk);
       work = session.work();
       generation = work.push(request.overwrite(), talk);
       work.restarted().say(talk);
-      if (!prepared.equals(Optional.of(generation))) {
-        work.prepare(talk);
-      }
+      boolean isPrepared = prepared.equals(Optional.of(generation));
+      config = isPrepared ? work.config() : work.prepare(talk);
       if (!request.claim().waits()) {
-        return work.launch(request, generation, talk);
+        return work.launch(request, config, generation, talk);
       }
     }
     // May wait for hours, so it does not hold the turn: other commands, above all down, must be
     // able to run.
     try {
-      return work.launch(request, generation, talk);
+      return work.launch(request, config, generation, talk);
     } catch (InterruptedException | GpushException ended) {
       if (session.isClosed() && ended instanceof InterruptedException) {
         throw new GpushException(

@@ -6,6 +6,7 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.session.SessionState;
@@ -26,7 +27,6 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.session.live.TurnQueue;
-import dev.gpush.gateway.session.placement.PlaceText;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -243,7 +243,7 @@ final class Recovery {
       }
     } catch (GpushException unknown) {
       requireQueue(session.backend(), unknown);
-      session.waits(PlaceText.failed(unknown.failure()));
+      session.waits(FailureText.clause(unknown.failure()));
       return;
     }
     if (found.isEmpty()) {

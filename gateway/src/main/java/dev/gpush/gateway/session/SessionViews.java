@@ -1,7 +1,7 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GpuRequest;
@@ -338,7 +338,8 @@ public final class SessionViews {
                     case LinkState.Idle _ -> "not connected yet";
                     case LinkState.Cut(var reason) -> "connection lost: " + reason;
                     case LinkState.Over(var reason) -> "link closed: " + reason;
-                    case LinkState.Refused(var failure) -> "refused: " + FailureClause.of(failure);
+                    case LinkState.Refused(var failure) ->
+                        "refused: " + FailureText.clause(failure);
                   };
       if (!text.isEmpty()) {
         parts.add("node " + index + " " + text);

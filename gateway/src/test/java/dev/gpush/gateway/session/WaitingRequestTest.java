@@ -377,7 +377,9 @@ final class WaitingRequestTest {
 
     EndedRequest ended = gateway.ended().getFirst();
     assertEquals(DEVBOX, ended.session());
-    assertEquals("hpc could not provide the nodes: it was taken out of the queue", ended.why());
+    assertEquals(
+        "hpc could not provide the nodes; nothing is reserved: it was taken out of the queue",
+        ended.why());
     gateway.close();
     GatewaySessions next = gateway("hpc");
     next.recover();

@@ -169,7 +169,7 @@ public final class GangCheck {
     return rule.rates(replies);
   }
 
-  /** Of all nodes, or none. */
+  /** Empty unless every node has torch. */
   private static List<PythonFacts> torches(Seen seen) {
     var torches = new ArrayList<PythonFacts>();
     for (NodePython python : seen.pythons()) {
@@ -357,7 +357,7 @@ public final class GangCheck {
             : fabrics.planOf(observed.gang(), subject.variables());
     var findings = new ArrayList<FabricFinding>();
     plan.findings().stream()
-        // Of nodes that are silent the rule says more than the plan does.
+        // FactsRule describes silent nodes better than the plan.
         .filter(each -> !each.kind().equals("facts") || observed.silent().isEmpty())
         .forEach(findings::add);
     findings.addAll(FactsRule.findings(gang, found, observed.silent()));

@@ -2,7 +2,6 @@ package dev.gpush.launch.journal;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
-import dev.gpush.launch.transport.NodeTransport;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;

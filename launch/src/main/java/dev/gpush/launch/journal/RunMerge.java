@@ -4,7 +4,6 @@ import dev.gpush.core.run.LineBlock;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunTransport;
-import dev.gpush.launch.transport.TransportCollector;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +51,7 @@ public final class RunMerge {
     this.isLauncherOnly = ranks.contains(RunJournal.FROM_LAUNCHER);
   }
 
-  /** Of the same, where nothing is known of the network that was expected. */
+  /** Without an expected network. */
   public RunMerge(Set<Integer> ranks, RunOutput output) {
     this(ranks, output, new TransportCollector(Optional.empty(), 1));
   }

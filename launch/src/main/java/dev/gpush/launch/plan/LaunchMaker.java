@@ -6,7 +6,6 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
-import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
@@ -59,15 +58,6 @@ public final class LaunchMaker {
       LaunchInput input,
       boolean isQueued,
       RunRequest.NcclLog log) {
-    public SlotPlan.Ask ask() {
-      return new SlotPlan.Ask(options.nodes(), options.gpus(), options.on());
-    }
-
-    RankOptions ranks() {
-      return new RankOptions(
-          options.ranksPerNode(), options.restarts(), options.warm(), options.fromSnapshot());
-    }
-
     /** Those named for this run; a word before the command is nearer to it than an option. */
     Map<String, String> ownVariables() {
       var own = new TreeMap<>(variables);
@@ -91,7 +81,7 @@ public final class LaunchMaker {
    *
    * @param pythons those of all nodes of the session; empty if the nodes were not asked
    */
-  public record Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {}
+  public record ModeAndPythons(LaunchPlan.Mode mode, List<PythonFacts> pythons) {}
 
   public LaunchMaker(LaunchSite site, Pythons pythons, OutputFolders outputs, RunFabrics fabrics) {
     this.site = site;
@@ -106,18 +96,12 @@ public final class LaunchMaker {
 
   public ResolvedRun resolve(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
     RunRequest.Command command = request.command();
-    RunRequest.Claim claim = request.claim();
     List<String> words = repeated.map(RunRecord::words).orElse(command.words());
     var asked =
         new RunRecord.Options(
-            claim.nodes(),
-            claim.gpus().map(GpuRequest::count),
-            claim.on(),
+            request.claim(),
             command.python(),
-            request.ranks().perNode(),
-            request.ranks().restarts(),
-            request.ranks().warm(),
-            request.ranks().fromSnapshot(),
+            request.ranks(),
             command.variables().keySet().stream().sorted().toList());
     RunRecord.Options options =
         repeated
@@ -127,9 +111,7 @@ public final class LaunchMaker {
     Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     RunWords parsed = RunWords.of(request.kind(), words);
-    new RankOptions(
-            options.ranksPerNode(), options.restarts(), options.warm(), options.fromSnapshot())
-        .requireRanks(parsed);
+    new RankCheck(options.ranks()).requireRanks(parsed);
     Optional<Path> script = Scripts.find(parsed, site.root(), inside);
     script.ifPresent(path -> Scripts.requireThere(path, inside));
     BatchBody.check(parsed, script);
@@ -140,7 +122,14 @@ public final class LaunchMaker {
             script,
             command.environment().getOrDefault("HOME", ""));
     return new ResolvedRun(
-        words, parsed, options, command.variables(), place, input, claim.waits(), request.log());
+        words,
+        parsed,
+        options,
+        command.variables(),
+        place,
+        input,
+        request.claim().waits(),
+        request.log());
   }
 
   /** The values of {@code --env} are not kept, because they may be secrets. */
@@ -159,20 +148,20 @@ public final class LaunchMaker {
     }
   }
 
-  public Decided decide(ResolvedRun run, Talk talk) throws InterruptedException {
+  public ModeAndPythons decide(ResolvedRun run, Talk talk) throws InterruptedException {
     if (run.parsed().startsRanks()) {
       fabrics.prepare();
     }
-    Decided decided = decidedNow(run, talk);
+    ModeAndPythons decided = decidedNow(run, talk);
     if (run.parsed().startsRanks()) {
       fabrics.await();
     }
     return decided;
   }
 
-  private Decided decidedNow(ResolvedRun run, Talk talk) throws InterruptedException {
+  private ModeAndPythons decidedNow(ResolvedRun run, Talk talk) throws InterruptedException {
     if (isLookedUpThere(run)) {
-      return new Decided(LaunchPlan.Mode.COMMAND, List.of());
+      return new ModeAndPythons(LaunchPlan.Mode.COMMAND, List.of());
     }
     List<Pythons.Answer> answers =
         pythons.ask(site.nodes(), node -> choice(run, node), run.input().environment());
@@ -183,22 +172,22 @@ public final class LaunchMaker {
         Pythons.requireSame(site.nodes(), facts);
         requireTorch(run, facts);
         sayReplaced(run, talk);
-        yield new Decided(LaunchPlan.Mode.COMMAND, facts);
+        yield new ModeAndPythons(LaunchPlan.Mode.COMMAND, facts);
       }
       case RunWords.BatchScript _ ->
-          new Decided(LaunchPlan.Mode.COMMAND, Pythons.required(answers));
+          new ModeAndPythons(LaunchPlan.Mode.COMMAND, Pythons.required(answers));
       case RunWords.Mpi _ -> {
         sayReplaced(run, talk);
-        yield new Decided(LaunchPlan.Mode.COMMAND, Pythons.required(answers));
+        yield new ModeAndPythons(LaunchPlan.Mode.COMMAND, Pythons.required(answers));
       }
       case RunWords.RayProgram _ -> {
         List<PythonFacts> facts = Pythons.required(answers);
         Pythons.requireSame(site.nodes(), facts);
         requireRay(facts);
-        yield new Decided(LaunchPlan.Mode.COMMAND, facts);
+        yield new ModeAndPythons(LaunchPlan.Mode.COMMAND, facts);
       }
       case RunWords.Notebook _, RunWords.Command _, RunWords.Shell _ ->
-          new Decided(LaunchPlan.Mode.COMMAND, ifAll(answers));
+          new ModeAndPythons(LaunchPlan.Mode.COMMAND, ifAll(answers));
     };
   }
 
@@ -241,7 +230,7 @@ public final class LaunchMaker {
     return facts;
   }
 
-  private Decided ranks(
+  private ModeAndPythons ranks(
       ResolvedRun run, RunWords.Program program, List<PythonFacts> facts, Talk talk)
       throws InterruptedException {
     Pythons.requireSame(site.nodes(), facts);
@@ -257,22 +246,22 @@ public final class LaunchMaker {
           "there is a uv.lock but no .venv; uv sync makes it. Until then the Python is "
               + facts.getFirst().executable());
     }
-    if (run.options().warm() && isWarm(run, program, talk)) {
-      return new Decided(LaunchPlan.Mode.WARM, facts);
+    if (run.options().ranks().warm() && isWarm(run, program, talk)) {
+      return new ModeAndPythons(LaunchPlan.Mode.WARM, facts);
     }
     if (!hasTorch) {
       talk.say(
           "no torch in "
               + facts.getFirst().executable()
               + ": ranks get the same environment without torchrun");
-      return new Decided(LaunchPlan.Mode.RANKS, facts);
+      return new ModeAndPythons(LaunchPlan.Mode.RANKS, facts);
     }
-    return new Decided(LaunchPlan.Mode.TORCHRUN, facts);
+    return new ModeAndPythons(LaunchPlan.Mode.TORCHRUN, facts);
   }
 
   /** All nodes alike: ranks with torchrun do not meet those without. */
   private boolean isWarm(ResolvedRun run, RunWords.Program program, Talk talk) {
-    if (run.options().fromSnapshot()) {
+    if (run.options().ranks().fromSnapshot()) {
       talk.say(
           "--warm starts ranks in the workspace, and this run has a snapshot: they start cold");
       return false;
@@ -359,12 +348,13 @@ public final class LaunchMaker {
     return Optional.of(fabrics.plan(members, variables, talk));
   }
 
-  public LaunchPlan plan(ResolvedRun run, Decided decided, SlotPlan slots, Talk talk)
+  public LaunchPlan plan(ResolvedRun run, ModeAndPythons decided, SlotPlan slots, Talk talk)
       throws InterruptedException {
+    var check = new RankCheck(run.options().ranks());
     if (!(run.parsed().form() instanceof RunWords.BatchScript)) {
-      run.ranks().requireGpus(infos(), slots);
+      check.requireGpus(infos(), slots);
     }
-    RankOptions ranks = run.ranks().of(run.parsed(), infos(), slots);
+    RunRequest.Ranks ranks = check.of(run.parsed(), infos(), slots);
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
     var activated = new ArrayList<PythonChoice>();

@@ -4,6 +4,7 @@ import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunKind;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunRequest.NcclLog;
 import dev.gpush.launch.fabric.session.RankFabric;
 import dev.gpush.launch.node.LaunchSite;
@@ -60,7 +61,7 @@ public record LaunchPlan(
       String folder,
       Map<String, String> environment,
       Map<String, String> variables,
-      RankOptions ranks,
+      RunRequest.Ranks ranks,
       RunEnding ending,
       NcclLog log) {
     public Payload {

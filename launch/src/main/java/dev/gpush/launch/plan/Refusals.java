@@ -14,7 +14,7 @@ record Refusals(LaunchSite site, LaunchMaker.ResolvedRun run) {
     return switch (code) {
       case "busy" ->
           new LaunchFailure.NoFreeSlots(
-              run.ask().words(),
+              run.options().claim().words(),
               facts.number("run").map(number -> "run " + number).stream().toList());
       case "not-found" -> notFound(node, facts);
       case "moved" -> new NoSnapshot(node, NoSnapshot.Why.MOVED, "");

@@ -3,6 +3,7 @@ package dev.gpush.launch.plan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,28 +31,6 @@ public record SlotPlan(List<Claim> claims) {
     }
   }
 
-  /**
-   * The request.
-   *
-   * @param nodes how many, empty: all that the other fields allow
-   * @param slots how many of each node, empty: all
-   * @param on which ones
-   */
-  record Ask(Optional<Integer> nodes, Optional<Integer> slots, Optional<String> on) {
-    /** In words, for failures. */
-    String words() {
-      if (on.isPresent()) {
-        return "--on " + on.get() + slots.map(count -> " --gpus " + count).orElse("");
-      }
-      if (nodes.isEmpty() && slots.isEmpty()) {
-        return "all slots";
-      }
-      return (nodes.map(count -> "--nodes " + count + " ").orElse("")
-              + slots.map(count -> "--gpus " + count).orElse(""))
-          .strip();
-    }
-  }
-
   public SlotPlan {
     claims = List.copyOf(claims);
   }
@@ -75,7 +54,7 @@ public record SlotPlan(List<Claim> claims) {
    *     for what is not possible now
    */
   public static SlotPlan of(
-      List<NodeInfo> nodes, Ask ask, Map<Integer, Map<String, Integer>> busy) {
+      List<NodeInfo> nodes, RunRequest.Claim ask, Map<Integer, Map<String, Integer>> busy) {
     if (ask.on().isEmpty()) {
       return counted(nodes, ask, busy);
     }
@@ -84,7 +63,7 @@ public record SlotPlan(List<Claim> claims) {
   }
 
   /** Of {@code --on 1 --gpus 2}: the nodes; empty where slots are named, too. */
-  private static Optional<List<NodeInfo>> wholeNodes(List<NodeInfo> nodes, Ask ask) {
+  private static Optional<List<NodeInfo>> wholeNodes(List<NodeInfo> nodes, RunRequest.Claim ask) {
     String on = ask.on().orElseThrow();
     if (ask.nodes().isPresent() || on.contains(":")) {
       return Optional.empty();
@@ -102,7 +81,7 @@ public record SlotPlan(List<Claim> claims) {
   }
 
   private static SlotPlan counted(
-      List<NodeInfo> nodes, Ask ask, Map<Integer, Map<String, Integer>> busy) {
+      List<NodeInfo> nodes, RunRequest.Claim ask, Map<Integer, Map<String, Integer>> busy) {
     int wantedNodes = ask.nodes().orElse(nodes.size());
     if (wantedNodes < 1 || wantedNodes > nodes.size()) {
       throw bad(ask, "the session has " + count(nodes.size(), "node"));
@@ -126,7 +105,8 @@ public record SlotPlan(List<Claim> claims) {
     return new SlotPlan(claims);
   }
 
-  private static void requireSlots(List<NodeInfo> nodes, Ask ask, int wantedNodes, int count) {
+  private static void requireSlots(
+      List<NodeInfo> nodes, RunRequest.Claim ask, int wantedNodes, int count) {
     long large = nodes.stream().filter(node -> slots(node).size() >= count).count();
     if (count < 1 || large < wantedNodes) {
       int most = nodes.stream().mapToInt(node -> slots(node).size()).max().orElse(0);
@@ -135,7 +115,7 @@ public record SlotPlan(List<Claim> claims) {
   }
 
   private static SlotPlan named(
-      List<NodeInfo> nodes, Ask ask, Map<Integer, Map<String, Integer>> busy) {
+      List<NodeInfo> nodes, RunRequest.Claim ask, Map<Integer, Map<String, Integer>> busy) {
     if (ask.nodes().isPresent() || ask.slots().isPresent()) {
       throw bad(ask, "--on names slots, --nodes and --gpus give numbers; use only one of the two");
     }
@@ -171,7 +151,7 @@ public record SlotPlan(List<Claim> claims) {
   }
 
   /** {@code 3} or {@code 0-3}, each below the limit. */
-  private static List<Integer> range(String text, int limit, Ask ask, String what) {
+  private static List<Integer> range(String text, int limit, RunRequest.Claim ask, String what) {
     String[] ends = text.split("-", -1);
     if (ends.length > 2) {
       throw bad(ask, RULE);
@@ -191,7 +171,7 @@ public record SlotPlan(List<Claim> claims) {
     return numbers;
   }
 
-  private static int number(String text, Ask ask) {
+  private static int number(String text, RunRequest.Claim ask) {
     if (!text.matches("[0-9]{1,6}")) {
       throw bad(ask, RULE);
     }
@@ -202,11 +182,11 @@ public record SlotPlan(List<Claim> claims) {
     return count + " " + what + (count == 1 ? "" : "s");
   }
 
-  private static GpushException bad(Ask ask, String rule) {
+  private static GpushException bad(RunRequest.Claim ask, String rule) {
     return new GpushException(new LaunchFailure.BadSlots(ask.words(), rule));
   }
 
-  private static GpushException noneFree(Ask ask, TreeSet<Integer> holders) {
+  private static GpushException noneFree(RunRequest.Claim ask, TreeSet<Integer> holders) {
     return new GpushException(
         new LaunchFailure.NoFreeSlots(
             ask.words(),

@@ -18,7 +18,7 @@ public record Attempts(int number, int kept) {
    * it.
    */
   public static Attempts of(RunRecord record, NodeCalls node) throws InterruptedException {
-    if (record.asked().options().restarts() == 0) {
+    if (record.asked().options().ranks().restarts() == 0) {
       return ONE;
     }
     Json status;

@@ -55,15 +55,15 @@ public final class RunComparison {
   }
 
   private static String ranksPerNode(RunRecord run) {
-    return run.options().ranksPerNode().map(String::valueOf).orElse("");
+    return run.options().ranks().perNode().map(String::valueOf).orElse("");
   }
 
   private static String restarts(RunRecord run) {
-    return run.options().restarts() == 0 ? "" : "" + run.options().restarts();
+    return run.options().ranks().restarts() == 0 ? "" : "" + run.options().ranks().restarts();
   }
 
   private static String warm(RunRecord run) {
-    return run.options().warm() ? "yes" : "";
+    return run.options().ranks().warm() ? "yes" : "";
   }
 
   private static String slots(RunRecord run) {

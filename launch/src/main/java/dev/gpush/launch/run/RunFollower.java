@@ -13,9 +13,9 @@ import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunMerge;
 import dev.gpush.launch.journal.RunTalk;
+import dev.gpush.launch.journal.TransportCollector;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
-import dev.gpush.launch.transport.TransportCollector;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -67,7 +67,7 @@ public final class RunFollower {
   /** The attempts before the present one, of a run that was started again. */
   private void showEarlier(RunRecord record, LogRequest asked, RunOutput output)
       throws InterruptedException {
-    int most = record.asked().options().restarts();
+    int most = record.asked().options().ranks().restarts();
     RunRecord.Part first = record.parts().getFirst();
     Attempts attempts = Attempts.of(record, site.nodes().get(first.node()).calls());
     int kept = attempts.kept();

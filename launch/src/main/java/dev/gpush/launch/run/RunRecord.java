@@ -1,9 +1,11 @@
 package dev.gpush.launch.run;
 
 import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunKind;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import java.time.DateTimeException;
@@ -88,36 +90,32 @@ public record RunRecord(
   /**
    * What was asked besides the words.
    *
-   * @param warm with ranks that are forked from interpreters on the nodes
-   * @param fromSnapshot with files of its own
+   * @param claim of which the history keeps neither the model of GPUs nor that it waits
    * @param variables names of {@code --env}; their values may be secrets
    */
   public record Options(
-      Optional<Integer> nodes,
-      Optional<Integer> gpus,
-      Optional<String> on,
+      RunRequest.Claim claim,
       Optional<String> python,
-      Optional<Integer> ranksPerNode,
-      int restarts,
-      boolean warm,
-      boolean fromSnapshot,
+      RunRequest.Ranks ranks,
       List<String> variables) {
     public Options {
       variables = List.copyOf(variables);
     }
 
     Json.Obj json() {
-      Json.Obj json = Json.object("nodes", nodes, "gpus", gpus, "on", on, "python", python);
-      if (ranksPerNode.isPresent()) {
-        json = json.with("nproc", ranksPerNode.get());
+      Json.Obj json =
+          Json.object(
+              "nodes", claim.nodes(), "gpus", claim.slots(), "on", claim.on(), "python", python);
+      if (ranks.perNode().isPresent()) {
+        json = json.with("nproc", ranks.perNode().get());
       }
-      if (restarts > 0) {
-        json = json.with("restarts", restarts);
+      if (ranks.restarts() > 0) {
+        json = json.with("restarts", ranks.restarts());
       }
-      if (warm) {
+      if (ranks.warm()) {
         json = json.with("warm", true);
       }
-      if (fromSnapshot) {
+      if (ranks.fromSnapshot()) {
         json = json.with("snapshot", true);
       }
       return variables.isEmpty() ? json : json.with("env", variables);
@@ -125,32 +123,31 @@ public record RunRecord(
 
     static Options from(Json json) {
       return new Options(
-          json.integer("nodes"),
-          json.integer("gpus"),
-          json.text("on"),
+          new RunRequest.Claim(
+              json.integer("nodes"),
+              json.integer("gpus").flatMap(GpuRequest::any),
+              json.text("on"),
+              false),
           json.text("python"),
-          json.integer("nproc"),
-          json.integer("restarts").orElse(0),
-          json.flag("warm"),
-          json.flag("snapshot"),
+          new RunRequest.Ranks(
+              json.integer("nproc"),
+              json.integer("restarts").orElse(0),
+              json.flag("warm"),
+              json.flag("snapshot")),
           json.texts("env"));
     }
 
     /** With other names of variables. */
     public Options with(List<String> names) {
-      return new Options(
-          nodes, gpus, on, python, ranksPerNode, restarts, warm, fromSnapshot, names);
+      return new Options(claim, python, ranks, names);
     }
 
     public boolean isEmpty() {
-      return nodes.isEmpty()
-          && gpus.isEmpty()
-          && on.isEmpty()
+      return claim.nodes().isEmpty()
+          && claim.gpus().isEmpty()
+          && claim.on().isEmpty()
           && python.isEmpty()
-          && ranksPerNode.isEmpty()
-          && restarts == 0
-          && !warm
-          && !fromSnapshot;
+          && ranks.equals(RunRequest.Ranks.usual());
     }
   }
 
@@ -286,7 +283,7 @@ public record RunRecord(
             launched.generation(),
             launched.mode(),
             launched.python(),
-            options().fromSnapshot()),
+            options().ranks().fromSnapshot()),
         launched.header());
   }
 

@@ -3,6 +3,7 @@ package dev.gpush.launch.check;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.PlannedScript;
@@ -58,8 +59,7 @@ final class CollectiveCheckTest {
         new FabricPlan(
             1,
             "",
-            FabricPlan.UNKNOWN,
-            Optional.empty(),
+            ExpectedNetwork.UNKNOWN,
             List.of(),
             List.of(new PlannedScript(script.toString(), NodeSet.of(List.of(0)), "", "")),
             List.of());

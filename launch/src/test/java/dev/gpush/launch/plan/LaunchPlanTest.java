@@ -50,11 +50,15 @@ final class LaunchPlanTest {
 
   private static LaunchPlan plan(
       RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here) {
-    return plan(words, mode, outputs, here, new RankOptions(Optional.empty(), 0));
+    return plan(words, mode, outputs, here, new RunRequest.Ranks(Optional.empty(), 0));
   }
 
   private static LaunchPlan plan(
-      RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here, RankOptions ranks) {
+      RunWords words,
+      LaunchPlan.Mode mode,
+      List<String> outputs,
+      boolean here,
+      RunRequest.Ranks ranks) {
     var infos =
         List.of(
             new NodeInfo(0, "a", "10.0.0.1", List.of("0", "1", "2"), "H100", 12, "/a/ws"),
@@ -273,7 +277,7 @@ final class LaunchPlanTest {
                 LaunchPlan.Mode.COMMAND,
                 List.of(),
                 false,
-                new RankOptions(Optional.of(1), 0))
+                new RunRequest.Ranks(Optional.of(1), 0))
             .specs(7, 99, Json.object())
             .get(1);
 
@@ -342,14 +346,10 @@ final class LaunchPlanTest {
                 RunKind.PROGRAM,
                 List.of("train.py", "é\n\""),
                 new RunRecord.Options(
-                    Optional.of(1),
-                    Optional.empty(),
-                    Optional.of("0:1"),
+                    new RunRequest.Claim(
+                        Optional.of(1), Optional.empty(), Optional.of("0:1"), false),
                     Optional.of("~/e"),
-                    Optional.empty(),
-                    0,
-                    false,
-                    true,
+                    new RunRequest.Ranks(Optional.empty(), 0, false, true),
                     List.of()),
                 "exp"),
             new RunRecord.Progress(

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunRequest;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,11 +29,12 @@ final class SlotPlanTest {
     return SlotPlan.of(NODES, ask(nodes, gpus, on), busy);
   }
 
-  private static SlotPlan.Ask ask(String nodes, String gpus, String on) {
-    return new SlotPlan.Ask(
+  private static RunRequest.Claim ask(String nodes, String gpus, String on) {
+    return new RunRequest.Claim(
         Optional.ofNullable(nodes).map(Integer::valueOf),
-        Optional.ofNullable(gpus).map(Integer::valueOf),
-        Optional.ofNullable(on));
+        Optional.ofNullable(gpus).map(GpuRequest::parse),
+        Optional.ofNullable(on),
+        false);
   }
 
   /** Racks of two blocks; node 3 has not been told where it is. */

@@ -3,7 +3,6 @@ package dev.gpush.link.agent;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
@@ -12,6 +11,7 @@ import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.core.text.AgentCode;
 import dev.gpush.core.time.DurationText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -436,7 +436,7 @@ public final class AgentImage implements AgentProgram {
 
   /** The path is left out, because the failure has its own field for it. */
   private static String cannotWrite(String code, Json.Obj facts) {
-    return FailureClause.ofCode(code)
+    return AgentCode.clause(code)
         + facts
             .text("reason")
             .or(() -> facts.text("errno"))
@@ -445,7 +445,7 @@ public final class AgentImage implements AgentProgram {
   }
 
   private static String said(String code, Json.Obj facts) {
-    return clean(FailureClause.ofCode(code) + FailureClause.ofFacts(facts));
+    return clean(AgentCode.clause(code) + AgentCode.inParentheses(facts));
   }
 
   /** The program that carries the command (ssh, srun) may have written after it. */

@@ -1,7 +1,7 @@
 package dev.gpush.link.machine;
 
-import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.AgentCode;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameKind;
 import dev.gpush.link.frame.FrameLimits;
@@ -407,7 +407,7 @@ public final class LinkMachine {
               facts.text("holder").orElse("another gateway"), facts.number("term").orElse(0L));
       case "version" -> new LinkEvent.OtherVersion();
       case "released" -> released(facts.text("why").orElse(""));
-      case "protocol" -> protocolError("the agent: " + FailureClause.facts(facts));
+      case "protocol" -> protocolError("the agent: " + AgentCode.facts(facts));
       default -> new LinkEvent.Cut(code);
     };
   }

@@ -5,13 +5,13 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.GatewayCommand;
 import dev.gpush.shell.command.reach.JupyterCommand;
 import dev.gpush.shell.command.run.SyncCommand;
-import dev.gpush.shell.text.Clean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -210,7 +210,7 @@ final class Completion {
   }
 
   private static Candidate run(RunView run) {
-    return new Candidate("" + run.number(), run.state() + " " + Clean.command(run.words()));
+    return new Candidate("" + run.number(), run.state() + " " + Clean.command(run.title()));
   }
 
   private static Candidate template(Configs.Template template) {

@@ -5,6 +5,7 @@ import dev.gpush.control.server.Invocation;
 import dev.gpush.control.wire.Facts;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.text.Nearest;
@@ -17,7 +18,6 @@ import dev.gpush.shell.console.Asker;
 import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ConsoleTalk;
 import dev.gpush.shell.console.ReaderGone;
-import dev.gpush.shell.text.FailureText;
 import dev.gpush.shell.text.Look;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -150,7 +150,7 @@ public final class ShellHandler implements Handler {
   private static int tell(
       CommandConsole console, Common common, List<String> words, GpushException known) {
     Failure failure = known.failure();
-    String text = new FailureText(words).of(failure).text(console.look());
+    String text = new FailureText(words).of(failure).text(console.look().red("gpush:"));
     if (common.verbose) {
       text += "  code: " + failure.kind() + "\n";
       for (Throwable cause = known.getCause(); cause != null; cause = cause.getCause()) {

@@ -1,9 +1,6 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.shell.command.call.Action;
-import dev.gpush.shell.command.check.CheckCommand;
-import dev.gpush.shell.command.data.CopyCommand;
-import dev.gpush.shell.command.data.CopyStreamCommand;
 import dev.gpush.shell.command.place.BackendsCommand;
 import dev.gpush.shell.command.place.ConfigCommand;
 import dev.gpush.shell.command.place.GatewayCommand;
@@ -11,6 +8,8 @@ import dev.gpush.shell.command.place.LoginCommand;
 import dev.gpush.shell.command.place.PromptCommand;
 import dev.gpush.shell.command.place.TemplatesCommand;
 import dev.gpush.shell.command.reach.CodeCommand;
+import dev.gpush.shell.command.reach.CopyCommand;
+import dev.gpush.shell.command.reach.CopyStreamCommand;
 import dev.gpush.shell.command.reach.ForwardCommand;
 import dev.gpush.shell.command.reach.JupyterCommand;
 import dev.gpush.shell.command.reach.SshCommand;
@@ -22,6 +21,7 @@ import dev.gpush.shell.command.run.RunsCommand;
 import dev.gpush.shell.command.run.StopCommand;
 import dev.gpush.shell.command.run.SyncCommand;
 import dev.gpush.shell.command.session.AdoptCommand;
+import dev.gpush.shell.command.session.CheckCommand;
 import dev.gpush.shell.command.session.DoctorCommand;
 import dev.gpush.shell.command.session.DownCommand;
 import dev.gpush.shell.command.session.ExtendCommand;

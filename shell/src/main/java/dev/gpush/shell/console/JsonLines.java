@@ -1,20 +1,25 @@
 package dev.gpush.shell.console;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import java.nio.charset.StandardCharsets;
 
 /**
  * For programs: each line and each event as one JSON object on a line of standard output. Bytes
  * that are not UTF-8 become U+FFFD, because JSON is text.
  */
-public final class JsonLines implements LineFormat {
+public final class JsonLines implements RunPrinter {
   private static final byte[] NONE = new byte[0];
 
+  private final OutputPump pump;
+
+  public JsonLines(OutputPump pump) {
+    this.pump = pump;
+  }
+
   @Override
-  public void line(int node, int rank, boolean isError, byte[] text, Sink sink) {
-    write(
-        sink,
+  public void line(int node, int rank, boolean isError, byte[] text) {
+    Json.Obj line =
         Json.object(
             "type",
             "line",
@@ -25,7 +30,8 @@ public final class JsonLines implements LineFormat {
             "stream",
             isError ? "err" : "out",
             "text",
-            new String(text, StandardCharsets.UTF_8)));
+            new String(text, StandardCharsets.UTF_8));
+    pump.write(false, NONE, line.write().getBytes(StandardCharsets.UTF_8));
   }
 
   @Override
@@ -34,11 +40,13 @@ public final class JsonLines implements LineFormat {
   }
 
   @Override
-  public void event(int node, String text, Sink sink) {
-    write(sink, Json.object("type", "event", "node", node, "text", Clean.line(text)));
+  public void event(int node, String text) {
+    Json.Obj event = Json.object("type", "event", "node", node, "text", Clean.line(text));
+    pump.event(text, false, event.write());
   }
 
-  private static void write(Sink sink, Json.Obj object) {
-    sink.write(false, NONE, object.write().getBytes(StandardCharsets.UTF_8));
+  @Override
+  public void close() {
+    pump.close();
   }
 }

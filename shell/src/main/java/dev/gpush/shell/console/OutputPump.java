@@ -1,10 +1,10 @@
 package dev.gpush.shell.console;
 
 import dev.gpush.core.run.LineBlock;
-import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
@@ -13,14 +13,15 @@ import java.util.Arrays;
  * <p>A write per line is slow (each is a frame on the control socket), and a buffer that waits for
  * more would delay a single line. So lines are gathered only while the previous batch is being
  * written: a quiet run is written line by line, a busy one in large pieces, without timers. A
- * reader that is slower than the run makes {@link #line} wait, which delays only this follower.
+ * reader that is slower than the run makes {@link #write} wait, which delays only this follower.
  */
-public final class OutputPump implements RunPrinter, LineFormat.Sink {
+public final class OutputPump implements AutoCloseable {
   /** One batch; two of them exist. Larger ones are no faster on a local socket. */
   private static final int BATCH = 256 * 1024;
 
+  private static final byte[] NONE = new byte[0];
+
   private final CommandConsole console;
-  private final LineFormat format;
   private final Tasks tasks = Tasks.named("output", (_, _) -> {});
   private final Task<Boolean, RuntimeException> writer;
   private String lastEvent = "";
@@ -34,9 +35,8 @@ public final class OutputPump implements RunPrinter, LineFormat.Sink {
   private boolean broken;
 
   /** Starts the writer; the pump must be closed. */
-  public OutputPump(CommandConsole console, LineFormat format) {
+  public OutputPump(CommandConsole console) {
     this.console = console;
-    this.format = format;
     this.writer =
         tasks.fork(
             "writer",
@@ -46,37 +46,16 @@ public final class OutputPump implements RunPrinter, LineFormat.Sink {
             });
   }
 
-  @Override
-  public void line(int node, int rank, boolean toError, byte[] text) {
-    format.line(node, rank, toError, text, this);
-  }
-
-  @Override
-  public void lines(int node, int rank, boolean toError, LineBlock lines) {
-    format.lines(node, rank, toError, lines, this);
-  }
-
-  @Override
-  public boolean isForPeople() {
-    return format.isForPeople();
-  }
-
-  @Override
-  public void event(int node, String text) {
-    if (text.equals(lastEvent)) {
-      return; // All nodes tell of the same thing.
+  /** Something that happened to the run, unless it was the last one, too: all nodes tell of it. */
+  void event(String text, boolean toError, String line) {
+    if (!text.equals(lastEvent)) {
+      lastEvent = text;
+      write(toError, NONE, line.getBytes(StandardCharsets.UTF_8));
     }
-    lastEvent = text;
-    format.event(node, text, this);
   }
 
-  @Override
-  public void restarting(int node, RunFailure failure, int restart, int most) {
-    format.restarting(node, failure, restart, most, this);
-  }
-
-  @Override
-  public void write(boolean toError, byte[] prefix, byte[] text) {
+  /** A line: a prefix and a text without its line feed. */
+  void write(boolean toError, byte[] prefix, byte[] text) {
     synchronized (lock) {
       awaitRoom(toError, prefix.length + text.length + 1);
       put(prefix, 0, prefix.length);
@@ -86,8 +65,8 @@ public final class OutputPump implements RunPrinter, LineFormat.Sink {
     }
   }
 
-  @Override
-  public void writeAll(boolean toError, byte[] prefix, LineBlock lines) {
+  /** Several lines, each after the prefix. */
+  void writeAll(boolean toError, byte[] prefix, LineBlock lines) {
     synchronized (lock) {
       for (int start = lines.from(); start < lines.to(); ) {
         int end = lines.endOfLine(start);
@@ -176,7 +155,7 @@ public final class OutputPump implements RunPrinter, LineFormat.Sink {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (ReaderGone gone) {
-      // line() reports it to its caller.
+      // write() reports it to its caller.
     } finally {
       tasks.close();
     }

@@ -1,30 +1,38 @@
 package dev.gpush.shell.console;
 
 import dev.gpush.core.run.LineBlock;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
 /** For terminals: each line after its rank, with the ranks' standard error on standard error. */
-public final class PrefixedLines implements LineFormat {
-  private static final byte[] NONE = new byte[0];
-
+public final class PrefixedLines implements RunPrinter {
+  private final OutputPump pump;
   private final Map<Integer, byte[]> prefixes = new HashMap<>();
 
-  @Override
-  public void line(int node, int rank, boolean isError, byte[] text, Sink sink) {
-    sink.write(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), text);
+  public PrefixedLines(OutputPump pump) {
+    this.pump = pump;
   }
 
   @Override
-  public void lines(int node, int rank, boolean isError, LineBlock lines, Sink sink) {
-    sink.writeAll(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), lines);
+  public void line(int node, int rank, boolean isError, byte[] text) {
+    pump.write(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), text);
   }
 
   @Override
-  public void event(int node, String text, Sink sink) {
-    sink.write(true, NONE, ("gpush: " + Clean.line(text)).getBytes(StandardCharsets.UTF_8));
+  public void lines(int node, int rank, boolean isError, LineBlock lines) {
+    pump.writeAll(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), lines);
+  }
+
+  @Override
+  public void event(int node, String text) {
+    pump.event(text, true, "gpush: " + Clean.line(text));
+  }
+
+  @Override
+  public void close() {
+    pump.close();
   }
 
   private static byte[] prefix(int rank) {

@@ -1,6 +1,5 @@
 package dev.gpush.shell.console;
 
-import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.time.Clock;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -38,6 +37,7 @@ public final class ScreenOutput implements RunPrinter {
   private final boolean isFolded;
   private final Clock clock;
   private final OutputPump pump;
+  private final PrefixedLines events;
   private final Ticker.Ticking ticking;
   private final Object lock = new Object();
 
@@ -91,7 +91,8 @@ public final class ScreenOutput implements RunPrinter {
     this.labels = labels;
     this.isFolded = isFolded && labels.shown() > 1;
     this.clock = clock;
-    this.pump = new OutputPump(console, new PrefixedLines());
+    this.pump = new OutputPump(console);
+    this.events = new PrefixedLines(pump);
     this.ticking = ticker.start(this::tick);
   }
 
@@ -190,15 +191,7 @@ public final class ScreenOutput implements RunPrinter {
   public void event(int node, String text) {
     synchronized (lock) {
       writeAll();
-      pump.event(node, text);
-    }
-  }
-
-  @Override
-  public void restarting(int node, RunFailure failure, int restart, int most) {
-    synchronized (lock) {
-      writeAll();
-      pump.restarting(node, failure, restart, most);
+      events.event(node, text);
     }
   }
 

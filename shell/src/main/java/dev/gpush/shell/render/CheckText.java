@@ -5,7 +5,7 @@ import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.check.CheckStep;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import java.util.List;
 import java.util.Locale;
 

@@ -4,7 +4,7 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.PlannedScript;
 import dev.gpush.core.fabric.PlannedVariable;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,9 @@ public final class PlanText {
    */
   public static String of(FabricPlan plan, int columns) {
     var text = new StringBuilder();
-    line(text, plan.fabric());
+    if (!plan.fabric().isEmpty()) {
+      line(text, plan.fabric());
+    }
     line(text, plan.gang());
     List<List<String>> rows = rows(plan);
     if (!rows.isEmpty()) {

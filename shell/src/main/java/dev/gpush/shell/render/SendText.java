@@ -3,7 +3,7 @@ package dev.gpush.shell.render;
 import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SendReason.Kind;
 import dev.gpush.core.session.SendReason.Rule;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import java.util.Optional;
 import java.util.Set;
 

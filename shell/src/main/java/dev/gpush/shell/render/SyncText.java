@@ -2,7 +2,7 @@ package dev.gpush.shell.render;
 
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SyncView;
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

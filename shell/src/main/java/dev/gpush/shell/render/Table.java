@@ -1,6 +1,6 @@
 package dev.gpush.shell.render;
 
-import dev.gpush.shell.text.Clean;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.Arrays;

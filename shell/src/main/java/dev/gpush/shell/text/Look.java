@@ -1,5 +1,8 @@
 package dev.gpush.shell.text;
 
+import dev.gpush.core.failure.Message;
+import java.nio.charset.StandardCharsets;
+
 /**
  * What the client's terminal can show.
  *
@@ -12,6 +15,11 @@ public record Look(boolean progress, boolean colour, int columns) {
   /** Files and pipes. */
   public static Look plain() {
     return new Look(false, false, 0);
+  }
+
+  /** The lines of a message, as they are written to standard error. */
+  public byte[] bytes(Message message) {
+    return message.text(red("gpush:")).getBytes(StandardCharsets.UTF_8);
   }
 
   /** Text in red, for failures. */

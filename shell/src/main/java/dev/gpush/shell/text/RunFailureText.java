@@ -4,6 +4,8 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunReason;
 import dev.gpush.core.run.RunReason.Xid;
+import dev.gpush.core.text.Clean;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 /**
- * Facts as sentences: failures ({@code FailureText}), words for the shell, "did you mean", and
- * cleaning of text from elsewhere. Pure.
+ * Why a run failed, as a sentence ({@code RunFailureText}), words as a shell reads them, and what a
+ * terminal can show. Pure.
  */
 @NullMarked
 package dev.gpush.shell.text;

@@ -8,6 +8,7 @@ import dev.gpush.core.check.CheckLevel;
 import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.check.CheckStep;
 import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
@@ -63,8 +64,10 @@ final class CheckTest {
             new FabricPlan(
                 2,
                 "2 nodes",
-                "8 rails of 400G InfiniBand",
-                Optional.of(new FabricRate(3200, true)),
+                new ExpectedNetwork(
+                    "8 rails of 400G InfiniBand",
+                    "8 rails of 400G InfiniBand are there",
+                    Optional.of(new FabricRate(3200, true))),
                 List.of(
                     new PlannedVariable(
                         "NCCL_IB_HCA",
@@ -266,7 +269,7 @@ final class CheckTest {
     Json plan = Json.parse(client.outText());
     String page = Files.readString(Path.of("../docs/reference/json.md"));
     assertEquals(
-        Set.of("nodes", "gang", "fabric", "rate", "variables", "scripts", "findings"),
+        Set.of("nodes", "gang", "fabric", "better", "rate", "variables", "scripts", "findings"),
         plan.entries().keySet());
     assertEquals(
         Set.of("name", "value", "nodes", "set", "why", "from", "authority"),
@@ -277,6 +280,7 @@ final class CheckTest {
     for (String name :
         List.of(
             "fabric",
+            "better",
             "rate",
             "gbits",
             "rdma",

@@ -10,6 +10,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.config.Setting;
 import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
@@ -130,8 +131,7 @@ public final class Desk {
     return new FabricPlan(
         nodes,
         nodes + " nodes",
-        "TCP over eth0 (100G)",
-        Optional.empty(),
+        ExpectedNetwork.named("TCP over eth0 (100G)"),
         variables,
         List.of(),
         findings);

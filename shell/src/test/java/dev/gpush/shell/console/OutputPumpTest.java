@@ -30,8 +30,7 @@ final class OutputPumpTest {
 
   @Test
   void everyLineOfABlockHasItsPrefixAndItsPlace() {
-    try (var pump =
-        new OutputPump(new CommandConsole(out, err, Look.plain()), new PrefixedLines())) {
+    try (var pump = new PrefixedLines(new OutputPump(new CommandConsole(out, err, Look.plain())))) {
       pump.line(0, 3, false, bytes("first"));
       pump.lines(0, 3, false, block("a\n\nb\r\n"));
       pump.lines(1, 4, true, block("error\n"));
@@ -47,7 +46,7 @@ final class OutputPumpTest {
 
   @Test
   void programsGetEachLineOfABlockAsAnObject() {
-    try (var pump = new OutputPump(new CommandConsole(out, err, Look.plain()), new JsonLines())) {
+    try (var pump = new JsonLines(new OutputPump(new CommandConsole(out, err, Look.plain())))) {
       pump.lines(0, 3, false, block("a\nb\n"));
     }
 
@@ -66,8 +65,7 @@ final class OutputPumpTest {
       lines.append("x".repeat(length)).append('\n');
     }
 
-    try (var pump =
-        new OutputPump(new CommandConsole(out, err, Look.plain()), new PrefixedLines())) {
+    try (var pump = new PrefixedLines(new OutputPump(new CommandConsole(out, err, Look.plain())))) {
       pump.lines(0, 0, false, block(lines.toString()));
     }
 
@@ -87,7 +85,7 @@ final class OutputPumpTest {
     LineBlock lines = block("line\n".repeat(200_000));
 
     try (var pump =
-        new OutputPump(new CommandConsole(gone, err, Look.plain()), new PrefixedLines())) {
+        new PrefixedLines(new OutputPump(new CommandConsole(gone, err, Look.plain())))) {
       assertThrows(ReaderGone.class, () -> pump.lines(0, 0, false, lines));
     }
   }

@@ -7,12 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.testkit.text.FailureSamples;
 import dev.gpush.testkit.text.PlainEnglish;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -56,8 +60,9 @@ final class FailureTextTest {
     assertAll(
         () -> fit(message.what()),
         () -> message.because().forEach(FailureTextTest::fit),
-        () -> fit(message.remedy()));
-    assertTrue(message.text(Look.plain()).matches("(?s)gpush: .+\n  because .+\n  try: .+\n"));
+        () -> fit(message.remedy()),
+        () -> PlainEnglish.checkSentence(FailureText.clause("rack", failure)));
+    assertTrue(message.text().matches("(?s)gpush: .+\n  because .+\n  try: .+\n"));
     assertTrue(failure.exit().number() > 0);
     assertTrue(failure.kind().matches("[a-z]+\\.[a-z-]+"));
   }
@@ -76,9 +81,7 @@ final class FailureTextTest {
             .toList();
 
     String text =
-        new FailureText(List.of("run", "train.py"))
-            .of(new SyncFailure.Conflicts(conflicts))
-            .text(Look.plain());
+        new FailureText(List.of("run", "train.py")).of(new SyncFailure.Conflicts(conflicts)).text();
 
     assertEquals(13, text.lines().count());
     assertTrue(
@@ -90,7 +93,7 @@ final class FailureTextTest {
     String one =
         new FailureText(List.of("run", "train.py"))
             .of(new SyncFailure.Conflicts(List.of(new Conflict(0, "a b", "changed"))))
-            .text(Look.plain());
+            .text();
     assertTrue(
         one.endsWith(
             "  try: gpush pull 'a b' takes the node's; gpush run --overwrite train.py sends"
@@ -104,7 +107,7 @@ final class FailureTextTest {
         "\u001b[31mred\u001b[0m\r\nHF_TOKEN=hf_abc \u0007 Authorization: Bearer abc.def "
             + "x".repeat(5000);
 
-    String text = new FailureText(List.of()).of(new AgentFailure.Died(nasty)).text(Look.plain());
+    String text = new FailureText(List.of()).of(new AgentFailure.Died(nasty)).text();
 
     assertFalse(
         text.contains("\u001b")
@@ -145,12 +148,14 @@ final class FailureTextTest {
             .of(
                 new SyncFailure.NodeCannotWrite(
                     0, "no-space", "/scratch/devbox", "No space left on device"))
-            .text(Look.plain()));
+            .text());
   }
 
   @Test
   void onlyTheFirstWordIsRed() {
-    String text = Message.of("a", "b", "c").text(new Look(true, true, 80));
+    String text =
+        new String(
+            new Look(true, true, 80).bytes(Message.of("a", "b", "c")), StandardCharsets.UTF_8);
 
     assertEquals("\u001b[31mgpush:\u001b[0m a\n  because b\n  try: c\n", text);
   }

@@ -1,12 +1,12 @@
 package dev.gpush.ssh.channel;
 
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.route.Connections;
-import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -84,7 +84,7 @@ final class DialChannel extends StreamChannel {
     }
 
     @Override
-    public void refused(RefusalText text) {
+    public void refused(Message text) {
       OpenAnswer.refuse(
           DialChannel.this, SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, text.line());
     }

@@ -1,5 +1,6 @@
 package dev.gpush.ssh.channel;
 
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
@@ -8,7 +9,6 @@ import dev.gpush.ssh.connection.ConnectionState;
 import dev.gpush.ssh.connection.Listeners;
 import dev.gpush.ssh.connection.Replies;
 import dev.gpush.ssh.route.Connections;
-import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
 import java.nio.ByteBuffer;
 import java.util.Optional;
@@ -55,7 +55,7 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
   }
 
   @Override
-  public void refused(RefusalText text) {
+  public void refused(Message text) {
     reply.fail();
   }
 

@@ -1,5 +1,6 @@
 package dev.gpush.ssh.channel;
 
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
@@ -9,8 +10,8 @@ import dev.gpush.ssh.connection.ClientLimits;
 import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.connection.ConnectionState;
 import dev.gpush.ssh.route.Connections;
-import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.route.SshMessages;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -228,7 +229,7 @@ public final class SessionChannel extends StreamChannel {
     }
 
     @Override
-    public void refused(RefusalText text) {
+    public void refused(Message text) {
       fail(text);
     }
   }
@@ -290,7 +291,7 @@ public final class SessionChannel extends StreamChannel {
     if (status.isPresent()) {
       end(status.orElseThrow());
     } else if (reason.text("code").isPresent()) {
-      fail(RefusalText.ofCode(String.valueOf(getSession().getUsername()), "the command", reason));
+      fail(SshMessages.ofCode(String.valueOf(getSession().getUsername()), "the command", reason));
     } else {
       end(() -> exitMessages.sendSignal("PIPE", false));
     }
@@ -307,8 +308,8 @@ public final class SessionChannel extends StreamChannel {
                 .map(name -> () -> exitMessages.sendSignal(name, reason.flag("core"))));
   }
 
-  private void fail(RefusalText text) {
-    outlet.errorText(request.hasTerminal() ? text.lines().replace("\n", "\r\n") : text.lines());
+  private void fail(Message text) {
+    outlet.errorText(request.hasTerminal() ? text.text().replace("\n", "\r\n") : text.text());
     end(() -> sendExitStatus(OWN_FAILURE));
   }
 

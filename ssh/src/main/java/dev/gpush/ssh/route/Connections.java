@@ -1,6 +1,7 @@
 package dev.gpush.ssh.route;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.Message;
 import dev.gpush.core.task.Tasks;
 import org.apache.sshd.common.session.Session;
 
@@ -28,7 +29,7 @@ public final class Connections {
     void open(Route.Node node, String client) throws InterruptedException;
 
     /** There is no node, or its link takes no stream. */
-    void refused(RefusalText text);
+    void refused(Message text);
   }
 
   public void open(Session session, Opening opening) {
@@ -43,13 +44,13 @@ public final class Connections {
     try {
       switch (routes.route(user)) {
         case Route.Node node -> opening.open(node, client);
-        case Route.Refused(var failure) -> opening.refused(RefusalText.of(user, failure));
+        case Route.Refused(var failure) -> opening.refused(SshMessages.of(user, failure));
       }
     } catch (GpushException failed) {
-      opening.refused(RefusalText.of(user, failed.failure()));
+      opening.refused(SshMessages.of(user, failed.failure()));
     } catch (RuntimeException bug) {
       opening.refused(
-          new RefusalText(
+          Message.of(
               "this is a bug in gpush, not your mistake",
               "the gateway's log has the details",
               "gpush gateway logs"));
@@ -60,8 +61,8 @@ public final class Connections {
     }
   }
 
-  private static RefusalText stopping() {
-    return new RefusalText(
+  private static Message stopping() {
+    return Message.of(
         "gpush is stopping", "the gateway was asked to stop", "the same command again");
   }
 }

@@ -1,6 +1,6 @@
 /**
  * From an ssh user name to a node: {@code Routes} is the port that the sessions implement, {@code
- * Connections} opens streams to the node, {@code RefusalText} has the reason when that fails.
+ * Connections} opens streams to the node, {@code SshMessages} has the reason when that fails.
  */
 @NullMarked
 package dev.gpush.ssh.route;

@@ -9,7 +9,6 @@ import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.templates.recipe.RecipeReader;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.FilePath;

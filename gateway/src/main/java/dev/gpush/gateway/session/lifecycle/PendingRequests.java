@@ -6,7 +6,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.SessionState;
@@ -19,7 +19,6 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.PendingRequest;
 import dev.gpush.gateway.session.live.SharedTalk;
 import dev.gpush.gateway.session.live.TurnQueue;
-import dev.gpush.gateway.session.placement.PlaceText;
 import dev.gpush.gateway.session.placement.Placement;
 import dev.gpush.gateway.session.placement.Preferences;
 import dev.gpush.gateway.session.placement.ResolvedUp;
@@ -188,7 +187,7 @@ public final class PendingRequests {
       if (talk.isFollowed() && !pending.isCancelled()) {
         throw failed;
       }
-      note(session, FailureClause.of(failed.failure()));
+      note(session, FailureText.clause(failed.failure()));
     } catch (InterruptedException stop) {
       note(session, "its environment was not finished");
       throw stop;
@@ -221,7 +220,7 @@ public final class PendingRequests {
           throw failed;
         }
         requireThere(session, failed);
-        String why = "its nodes cannot be reached yet: " + PlaceText.failed(failed.failure());
+        String why = "its nodes cannot be reached yet: " + FailureText.clause(failed.failure());
         if (!why.equals(told)) {
           talk.say(why);
           session.moveAnyway(session.entry().in(SessionState.GRANTED, why));
@@ -256,7 +255,7 @@ public final class PendingRequests {
         throw failed;
       }
       return "its files were not sent ("
-          + FailureClause.of(failed.failure())
+          + FailureText.clause(failed.failure())
           + "); gpush up sends them";
     }
   }
@@ -271,10 +270,10 @@ public final class PendingRequests {
         switch (failed.failure()) {
           case BackendFailure.Nowhere(var refusals) ->
               refusals.stream()
-                  .map(each -> each.backend() + " " + PlaceText.failed(each.failure()))
+                  .map(each -> FailureText.clause(each.backend(), each.failure()))
                   .collect(Collectors.joining("; "));
           case SessionFailure.Gone(_, var reason) -> reason;
-          case Failure other -> session.entry().backend() + " " + PlaceText.failed(other);
+          case Failure other -> FailureText.clause(session.entry().backend(), other);
         });
   }
 

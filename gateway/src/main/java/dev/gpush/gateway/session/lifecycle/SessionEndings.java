@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.lifecycle;
 
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
@@ -11,7 +12,6 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
-import dev.gpush.gateway.session.placement.PlaceText;
 import java.util.List;
 import java.util.Optional;
 
@@ -77,7 +77,7 @@ public final class SessionEndings {
     return switch (failed.failure()) {
       case BackendFailure.NotReleased(_, _, var reason) -> reason;
       case BackendFailure.Unavailable(_, var reason, _) -> reason;
-      case Failure other -> PlaceText.failed(other);
+      case Failure other -> FailureText.clause(other);
     };
   }
 

@@ -5,7 +5,7 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.session.Holder;
@@ -75,7 +75,7 @@ public final class UnknownGangs {
           new Finding(
               "bad",
               "configuration",
-              "backends were not asked: " + FailureClause.of(invalid.failure()),
+              "backends were not asked: " + FailureText.clause(invalid.failure()),
               Optional.of("gpush config")));
       return List.of();
     }

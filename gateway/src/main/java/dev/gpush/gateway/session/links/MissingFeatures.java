@@ -1,7 +1,7 @@
 package dev.gpush.gateway.session.links;
 
-import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.AgentCode;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
@@ -39,7 +39,7 @@ final class MissingFeatures {
               .formatted(text(facts, "shell"), text(facts, "reason"));
       case "few-files", "no-descriptors" ->
           "only few streams at once, because its limit of open files is low (ulimit -n)";
-      default -> clean(FailureClause.ofCode(code) + FailureClause.ofFacts(facts));
+      default -> clean(AgentCode.clause(code) + AgentCode.inParentheses(facts));
     };
   }
 

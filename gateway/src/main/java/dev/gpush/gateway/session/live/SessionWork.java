@@ -247,7 +247,7 @@ public final class SessionWork implements AutoCloseable {
   /** A configuration that cannot be read is reported by the commands that need it. */
   private Optional<EnvironmentChoice> readableChoice() {
     try {
-      return Optional.of(choice(configs.load(session.entry().root())));
+      return Optional.of(choice(config()));
     } catch (GpushException unreadable) {
       return Optional.empty();
     }
@@ -262,18 +262,28 @@ public final class SessionWork implements AutoCloseable {
   /**
    * Makes the session's environment on all nodes, with its setup. The files are there.
    *
+   * @return the configuration as it was read, for what the same command does next
    * @throws GpushException with what fails; shells and commands work in any case
    */
-  public void prepare(Talk talk) throws InterruptedException {
-    environments.prepare(choice(configs.load(session.entry().root())), talk);
+  public Config prepare(Talk talk) throws InterruptedException {
+    Config config = config();
+    environments.prepare(choice(config), talk);
+    return config;
   }
 
-  public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
+  public Config config() {
+    return configs.load(session.entry().root());
+  }
+
+  public RunView launch(RunRequest request, Config config, long synced, Talk talk)
+      throws InterruptedException {
     saves.launching(1);
     try {
       boolean isApart = saves.isolates() && request.kind() == RunKind.PROGRAM;
       return launcher.launch(
-          isApart ? request.fromSnapshot(true) : request, input(request.command(), synced), talk);
+          isApart ? request.fromSnapshot(true) : request,
+          input(request.command(), config, synced),
+          talk);
     } finally {
       saves.launching(-1);
       live.wake();
@@ -282,21 +292,15 @@ public final class SessionWork implements AutoCloseable {
 
   /** Ends a run because newer files are on the nodes; its ranks have the time of run.grace. */
   public void stopForSave(int run) throws InterruptedException {
-    launcher.stop(
-        run,
-        "TERM",
-        ending(configs.load(session.entry().root())).grace(),
-        RunTalk.SAVED,
-        Talk.silent());
+    launcher.stop(run, "TERM", ending(config()).grace(), RunTalk.SAVED, Talk.silent());
   }
 
   /** For what starts no ranks. */
   public LaunchInput input(RunRequest.Command command) {
-    return input(command, 0);
+    return input(command, config(), 0);
   }
 
-  private LaunchInput input(RunRequest.Command command, long synced) {
-    Config config = configs.load(session.entry().root());
+  private LaunchInput input(RunRequest.Command command, Config config, long synced) {
     var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
     var origins = new TreeMap<>(SessionEnvironment.origins(config));
     Map<String, String> inherited =

@@ -9,6 +9,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.BackendFailure.Refusal;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.GangRequest;
@@ -228,9 +229,7 @@ public final class Placement {
             throw refusals.size() == 1 ? failed : nowhere(refusals);
           }
           talk.say(
-              backend.name()
-                  + " "
-                  + PlaceText.failed(failed.failure())
+              FailureText.clause(backend.name(), failed.failure())
                   + "; trying "
                   + String.join(", ", next));
         }
@@ -342,7 +341,7 @@ public final class Placement {
               LedgerEntry rest = session.entry().givenUp(bid);
               session.move(rest, backend(rest.backend()));
               waiting.forget(bid);
-              talk.say(bid.backend() + " " + PlaceText.failed(failed.failure()));
+              talk.say(FailureText.clause(bid.backend(), failed.failure()));
             }
             case ReservationRace.News.Broke(_, var bug) -> throw bug;
             case ReservationRace.News.Died(_, var bug) -> throw bug;

@@ -10,6 +10,7 @@ import dev.gpush.core.session.Outlook.Answer;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -90,7 +91,10 @@ public final class PlanPoll {
     for (Backend silent : backends) {
       answers.computeIfAbsent(
           silent,
-          backend -> new Answer.Failed(new BackendFailure.NoAnswer(backend.name(), waited)));
+          backend ->
+              new Answer.Failed(
+                  new BackendFailure.NoAnswer(
+                      backend.name(), DurationText.of(waited.plusMillis(999)))));
     }
     return answers;
   }

@@ -5,6 +5,7 @@ import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.Gang;
@@ -116,7 +117,7 @@ final class ReservationRace {
         if (!isUnreachable(failed)) {
           throw failed;
         }
-        news.add(new News.Waits(bid, PlaceText.failed(failed.failure())));
+        news.add(new News.Waits(bid, FailureText.clause(failed.failure())));
       }
       Thread.sleep(pause);
     }

@@ -1,6 +1,6 @@
 package dev.gpush.gateway.session.saves;
 
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
@@ -470,7 +470,7 @@ public final class LiveSync implements AutoCloseable {
         return;
       } catch (NodeFailed failed) {
         generations.leaveOut(
-            failed.node(), FailureClause.of(failed.failure().failure()), clock.nanos());
+            failed.node(), FailureText.clause(failed.failure().failure()), clock.nanos());
       }
     }
   }
@@ -478,8 +478,8 @@ public final class LiveSync implements AutoCloseable {
   private static String why(GpushException failed) {
     return switch (failed.failure()) {
       case UsageFailure.NobodyToAsk(var question, _) -> question + ASKS;
-      case SyncFailure.TooMuch _ -> FailureClause.of(failed.failure()) + ASKS;
-      default -> FailureClause.of(failed.failure());
+      case SyncFailure.TooMuch _ -> FailureText.clause(failed.failure()) + ASKS;
+      default -> FailureText.clause(failed.failure());
     };
   }
 

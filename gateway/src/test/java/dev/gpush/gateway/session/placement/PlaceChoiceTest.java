@@ -104,12 +104,13 @@ final class PlaceChoiceTest {
         PlaceChoice.of(
             List.of(
                 failed("hpc", new MachineFailure.NeedsYou("login1", "hpc", "password")),
-                failed("far", new BackendFailure.NoAnswer("far", Duration.ofMillis(4200))),
+                failed("far", new BackendFailure.NoAnswer("far", "5s")),
                 now("rack")));
 
     assertEquals(List.of("rack"), choice.first());
     assertEquals(
-        "on rack: free now; hpc needs you (gpush login hpc); far did not answer within 5s",
+        "on rack: free now; hpc: login1 needs you to log in: gpush login hpc; far did not answer: it"
+            + " sent nothing for 5s",
         choice.why());
   }
 

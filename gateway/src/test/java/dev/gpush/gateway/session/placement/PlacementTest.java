@@ -92,7 +92,7 @@ final class PlacementTest {
 
     assertEquals("rack", view.backend());
     assertTrue(
-        talk.lines().stream().anyMatch(line -> line.contains("; hpc did not answer within")),
+        talk.lines().stream().anyMatch(line -> line.contains("; hpc did not answer: ")),
         talk.lines()::toString);
     silent.open();
     down(sessions);
@@ -121,7 +121,8 @@ final class PlacementTest {
 
     assertEquals("lab", view.backend());
     assertTrue(
-        talk.lines().contains("rack cannot be used: pretended failure AFTER RESERVE; trying lab"),
+        talk.lines()
+            .contains("rack: fake cannot be used: pretended failure AFTER RESERVE; trying lab"),
         talk.lines()::toString);
     until("rack is proved free", () -> entry().others().isEmpty());
     down(sessions);
@@ -173,7 +174,7 @@ final class PlacementTest {
     until("it waits at uni", () -> places.site("uni").waiting().size() == 1);
     until(
         "hpc is named",
-        () -> talk.lines().stream().anyMatch(line -> line.startsWith("hpc cannot be used")));
+        () -> talk.lines().stream().anyMatch(line -> line.startsWith("hpc: fake cannot be used")));
 
     places.free("uni");
 

@@ -26,14 +26,14 @@ public final class GivenRule {
 
   private GivenRule() {}
 
-  public static void write(Scene scene, Draft draft) {
-    for (NodeFabric node : scene.gang().nodes()) {
-      for (String name : scene.given().names()) {
-        scene.given().find(node.index(), name).ifPresent(given -> keep(draft, node, given));
+  public static void write(GangView view, Draft draft) {
+    for (NodeFabric node : view.gang().nodes()) {
+      for (String name : view.given().names()) {
+        view.given().find(node.index(), name).ifPresent(given -> keep(draft, node, given));
       }
     }
-    MUST_AGREE.forEach(name -> compare(scene, draft, name));
-    brokenConfs(scene, draft);
+    MUST_AGREE.forEach(name -> compare(view, draft, name));
+    brokenConfs(view, draft);
   }
 
   private static void keep(Draft draft, NodeFabric node, Given given) {
@@ -47,11 +47,10 @@ public final class GivenRule {
         new Decision(Optional.of(given.value()), reason, given.origin(), given.authority()));
   }
 
-  private static void compare(Scene scene, Draft draft, String name) {
+  private static void compare(GangView view, Draft draft, String name) {
     Map<String, NodeSet> values =
-        scene
-            .gang()
-            .by(node -> scene.given().find(node.index(), name).map(Given::value).orElse("(unset)"));
+        view.gang()
+            .by(node -> view.given().find(node.index(), name).map(Given::value).orElse("(unset)"));
     if (values.size() < 2) {
       return;
     }
@@ -59,15 +58,15 @@ public final class GivenRule {
     values.forEach((value, nodes) -> parts.add(value + " on " + nodes.words()));
     draft.refuse(
         "must-agree",
-        scene.gang().all(),
+        view.gang().all(),
         name + " differs between the nodes: " + String.join(", ", parts),
         "NCCL hangs or fails when ranks disagree about it",
         "set it for all nodes: " + name + "=VALUE before the command");
   }
 
-  private static void brokenConfs(Scene scene, Draft draft) {
+  private static void brokenConfs(GangView view, Draft draft) {
     var mistakes = new TreeMap<String, List<Integer>>();
-    for (NodeFabric node : scene.gang().nodes()) {
+    for (NodeFabric node : view.gang().nodes()) {
       for (SiteFacts.Conf conf : node.facts().site().confs()) {
         for (String mistake : conf.mistakes()) {
           mistakes

@@ -29,16 +29,16 @@ public final class LeftoverRule {
           .map(row -> new Leftover(Pattern.compile(row.get(0)), row.get(1), row.get(2)))
           .toList();
 
-  private final Scene scene;
+  private final GangView view;
   private final Draft draft;
 
-  private LeftoverRule(Scene scene, Draft draft) {
-    this.scene = scene;
+  private LeftoverRule(GangView view, Draft draft) {
+    this.view = view;
     this.draft = draft;
   }
 
-  public static void write(Scene scene, Draft draft) {
-    new LeftoverRule(scene, draft).write();
+  public static void write(GangView view, Draft draft) {
+    new LeftoverRule(view, draft).write();
   }
 
   /** A variable that does harm whatever the node has. */
@@ -58,9 +58,9 @@ public final class LeftoverRule {
 
   private void write() {
     Map<Harm, List<Integer>> harms = new LinkedHashMap<>();
-    for (String name : scene.given().names()) {
-      for (NodeFabric node : scene.gang().nodes()) {
-        Optional<Given> given = scene.given().find(node.index(), name);
+    for (String name : view.given().names()) {
+      for (NodeFabric node : view.gang().nodes()) {
+        Optional<Given> given = view.given().find(node.index(), name);
         if (given.isPresent() && !isOfRecipe(given.get())) {
           cost(node, given.get())
               .map(cost -> new Harm(given.get().words(), cost))
@@ -72,7 +72,7 @@ public final class LeftoverRule {
     harms.forEach(
         (harm, numbers) -> {
           NodeSet nodes = NodeSet.of(numbers);
-          boolean isEverywhere = nodes.count() == scene.gang().size();
+          boolean isEverywhere = nodes.count() == view.gang().size();
           draft.warn(
               "leftover",
               nodes,
@@ -83,7 +83,7 @@ public final class LeftoverRule {
   }
 
   private boolean isOfRecipe(Given given) {
-    return scene.recipes().stream()
+    return view.recipes().stream()
         .flatMap(match -> match.recipe().settings().stream())
         .anyMatch(
             setting ->
@@ -109,8 +109,7 @@ public final class LeftoverRule {
               "there is no EFA on this node: libfabric finds no device");
       case "NCCL_DEBUG" ->
           when(
-              isLoud(given.value())
-                  && scene.given().find(node.index(), "NCCL_DEBUG_FILE").isEmpty(),
+              isLoud(given.value()) && view.given().find(node.index(), "NCCL_DEBUG_FILE").isEmpty(),
               "every rank prints hundreds of lines; WARN is enough, or name NCCL_DEBUG_FILE");
       case "CUDA_VISIBLE_DEVICES" ->
           when(
@@ -130,7 +129,7 @@ public final class LeftoverRule {
   }
 
   private boolean hasRdma(NodeFabric node) {
-    return !scene.gang().isOneNode() && (!scene.rails(node).rails().isEmpty() || hasEfa(node));
+    return !view.gang().isOneNode() && (!view.rails(node).rails().isEmpty() || hasEfa(node));
   }
 
   private static boolean hasEfa(NodeFabric node) {
@@ -138,7 +137,7 @@ public final class LeftoverRule {
   }
 
   private String overTcp(NodeFabric node) {
-    Rails rails = scene.rails(node);
+    Rails rails = view.rails(node);
     String there = rails.rails().isEmpty() ? "EFA" : rails.kind();
     return there + " stays unused: everything goes over TCP, 10 to 100 times slower";
   }
@@ -169,7 +168,7 @@ public final class LeftoverRule {
     if (chosen.isEmpty()) {
       return Optional.of("no interface that is up matches: NCCL stops, no socket interface found");
     }
-    Optional<String> right = scene.socket(node).chosen().map(NetInterface::name);
+    Optional<String> right = view.socket(node).chosen().map(NetInterface::name);
     return right.flatMap(
         each ->
             when(
@@ -196,7 +195,7 @@ public final class LeftoverRule {
     }
     if (value.equalsIgnoreCase("IB")) {
       return when(
-          scene.rails(node).isKnown() && scene.rails(node).rails().isEmpty(),
+          view.rails(node).isKnown() && view.rails(node).rails().isEmpty(),
           "there is no RDMA device that NCCL can use: NCCL stops");
     }
     boolean hasNone = node.facts().provider().plugins().map(List::isEmpty).orElse(false);
@@ -204,7 +203,7 @@ public final class LeftoverRule {
   }
 
   private Optional<String> hca(NodeFabric node, String value) {
-    Rails rails = scene.rails(node);
+    Rails rails = view.rails(node);
     if (rails.rails().isEmpty()) {
       return Optional.empty();
     }
@@ -228,7 +227,7 @@ public final class LeftoverRule {
   }
 
   private Optional<String> gid(NodeFabric node, String value) {
-    Rails rails = scene.rails(node);
+    Rails rails = view.rails(node);
     if (!rails.layer().equals("Ethernet")) {
       return Optional.empty();
     }

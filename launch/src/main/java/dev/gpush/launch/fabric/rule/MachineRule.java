@@ -16,44 +16,44 @@ import java.util.stream.Collectors;
 public final class MachineRule {
   private MachineRule() {}
 
-  public static void write(Scene scene, Draft draft) {
-    gpus(scene, draft);
-    lostGpus(scene, draft);
+  public static void write(GangView view, Draft draft) {
+    gpus(view, draft);
+    lostGpus(view, draft);
     versions(
-        scene,
+        view,
         draft,
         "driver",
         node -> node.facts().gpus().driver(),
         "mostly works; a hang or a wrong result that only some nodes have starts here");
     versions(
-        scene,
+        view,
         draft,
         "NCCL",
         node -> node.facts().software().nccl().map(SoftwareVersion::text).orElse(""),
         "NCCL stops with 'Mismatched NCCL version detected'");
     versions(
-        scene,
+        view,
         draft,
         "torch",
         node -> node.facts().software().torch().map(SoftwareVersion::text).orElse(""),
         "ranks may disagree about what they send");
-    missing(scene, draft);
+    missing(view, draft);
   }
 
-  private static void gpus(Scene scene, Draft draft) {
-    Map<String, NodeSet> vendors = scene.gang().by(node -> vendor(node.facts().gpus()));
+  private static void gpus(GangView view, Draft draft) {
+    Map<String, NodeSet> vendors = view.gang().by(node -> vendor(node.facts().gpus()));
     vendors.remove("");
     if (vendors.size() > 1) {
       draft.refuse(
           "mixed-gpus",
-          scene.gang().all(),
+          view.gang().all(),
           "the GPUs are of different vendors: " + listed(vendors),
           "NCCL and RCCL cannot talk to each other",
           "take nodes of one kind");
     }
     NodeSet without =
-        scene.gang().where(node -> node.facts().gpus().gpus().map(List::isEmpty).orElse(false));
-    if (!without.isEmpty() && scene.gang().hasGpus()) {
+        view.gang().where(node -> node.facts().gpus().gpus().map(List::isEmpty).orElse(false));
+    if (!without.isEmpty() && view.gang().hasGpus()) {
       draft.refuse(
           "no-gpus",
           without,
@@ -64,8 +64,7 @@ public final class MachineRule {
           "take nodes of one kind, or run on those with GPUs: --on NODES");
     }
     Map<String, NodeSet> shapes =
-        scene
-            .gang()
+        view.gang()
             .by(
                 node ->
                     node.facts().gpus().count() == 0
@@ -75,14 +74,13 @@ public final class MachineRule {
     if (shapes.size() > 1 && vendors.size() < 2) {
       draft.warn(
           "different-gpus",
-          scene.gang().all(),
+          view.gang().all(),
           "the GPUs differ: " + listed(shapes),
           "every step takes as long as on the slowest GPU",
           "take nodes of one kind");
     }
     NodeSet mig =
-        scene
-            .gang()
+        view.gang()
             .where(
                 node -> node.facts().gpus().gpus().orElse(List.of()).stream().anyMatch(Gpu::isMig));
     if (!mig.isEmpty()) {
@@ -96,8 +94,8 @@ public final class MachineRule {
   }
 
   /** What nvidia-smi says of a GPU that it can no longer reach. */
-  private static void lostGpus(Scene scene, Draft draft) {
-    for (NodeFabric node : scene.gang().nodes()) {
+  private static void lostGpus(GangView view, Draft draft) {
+    for (NodeFabric node : view.gang().nodes()) {
       node.facts().unreadable().stream()
           .filter(each -> each.startsWith("nvidia-smi: "))
           .findFirst()
@@ -120,13 +118,13 @@ public final class MachineRule {
   }
 
   private static void versions(
-      Scene scene, Draft draft, String what, Function<NodeFabric, String> version, String cost) {
-    Map<String, NodeSet> versions = scene.gang().by(version);
+      GangView view, Draft draft, String what, Function<NodeFabric, String> version, String cost) {
+    Map<String, NodeSet> versions = view.gang().by(version);
     versions.remove("");
     if (versions.size() > 1) {
       draft.warn(
           "different-" + what.toLowerCase(Locale.ROOT),
-          scene.gang().all(),
+          view.gang().all(),
           "the versions of "
               + (what.equals("driver") ? "the driver" : what)
               + " differ: "
@@ -143,17 +141,17 @@ public final class MachineRule {
   }
 
   /** Said once for the whole gang: NCCL is left alone there. */
-  private static void missing(Scene scene, Draft draft) {
+  private static void missing(GangView view, Draft draft) {
     var parts = new ArrayList<String>();
-    add(parts, "the GPUs", scene.gang().where(node -> node.facts().gpus().gpus().isEmpty()));
-    if (!scene.gang().isOneNode()) {
-      add(parts, "the RDMA devices", scene.gang().where(node -> !scene.rails(node).isKnown()));
+    add(parts, "the GPUs", view.gang().where(node -> node.facts().gpus().gpus().isEmpty()));
+    if (!view.gang().isOneNode()) {
+      add(parts, "the RDMA devices", view.gang().where(node -> !view.rails(node).isKnown()));
       add(
           parts,
           "the interfaces and routes",
-          scene.gang().where(node -> !scene.socket(node).isKnown()));
+          view.gang().where(node -> !view.socket(node).isKnown()));
     }
-    NodeSet odd = scene.gang().where(node -> !node.facts().mistakes().isEmpty());
+    NodeSet odd = view.gang().where(node -> !node.facts().mistakes().isEmpty());
     if (parts.isEmpty() && odd.isEmpty()) {
       return;
     }
@@ -162,7 +160,7 @@ public final class MachineRule {
       what.add("not known: " + String.join(", ", parts));
     }
     if (!odd.isEmpty()) {
-      NodeFabric first = scene.gang().node(odd.numbers().getFirst());
+      NodeFabric first = view.gang().node(odd.numbers().getFirst());
       what.add(
           "facts of "
               + odd.words()
@@ -171,7 +169,7 @@ public final class MachineRule {
               + ")");
     }
     List<String> reasons =
-        scene.gang().nodes().stream()
+        view.gang().nodes().stream()
             .flatMap(node -> node.facts().unreadable().stream())
             .filter(each -> !each.startsWith("/proc/"))
             .distinct()
@@ -179,7 +177,7 @@ public final class MachineRule {
             .toList();
     draft.note(
         "facts",
-        scene.gang().all(),
+        view.gang().all(),
         String.join("; ", what)
             + (reasons.isEmpty() ? "" : " (" + String.join(", ", reasons) + ")"),
         "nothing is set from them, and NCCL chooses");

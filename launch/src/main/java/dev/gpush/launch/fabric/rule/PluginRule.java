@@ -12,28 +12,27 @@ public final class PluginRule {
 
   private PluginRule() {}
 
-  public static void write(Scene scene, Draft draft) {
-    if (scene.gang().isOneNode() || !scene.gang().mayUseNccl()) {
+  public static void write(GangView view, Draft draft) {
+    if (view.gang().isOneNode() || !view.gang().mayUseNccl()) {
       return;
     }
     Optional<RecipeMatch> needs =
-        scene.recipes().stream().filter(match -> match.recipe().plugin()).findFirst();
+        view.recipes().stream().filter(match -> match.recipe().plugin()).findFirst();
     if (needs.isPresent()) {
-      missing(scene, draft, needs.get());
+      missing(view, draft, needs.get());
     } else {
-      stray(scene, draft);
+      stray(view, draft);
     }
   }
 
-  private static void missing(Scene scene, Draft draft, RecipeMatch match) {
+  private static void missing(GangView view, Draft draft, RecipeMatch match) {
     NodeSet without =
-        scene
-            .gang()
+        view.gang()
             .where(node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
-    if (without.isEmpty() || scene.choosesTcp()) {
+    if (without.isEmpty() || view.choosesTcp()) {
       return;
     }
-    NodeFabric first = scene.gang().node(without.numbers().getFirst());
+    NodeFabric first = view.gang().node(without.numbers().getFirst());
     List<String> hidden = first.facts().provider().hiddenPlugins();
     String what =
         without.words()
@@ -46,7 +45,7 @@ public final class PluginRule {
         hidden.isEmpty()
             ? "install the provider's plugin in the image"
             : "add its folder to LD_LIBRARY_PATH";
-    if (without.count() < scene.gang().size()) {
+    if (without.count() < view.gang().size()) {
       draft.refuse(
           "plugin-missing",
           without,
@@ -59,10 +58,9 @@ public final class PluginRule {
     }
   }
 
-  private static void stray(Scene scene, Draft draft) {
+  private static void stray(GangView view, Draft draft) {
     NodeSet with =
-        scene
-            .gang()
+        view.gang()
             .where(
                 node ->
                     node.facts().provider().plugins().map(list -> !list.isEmpty()).orElse(false)
@@ -70,10 +68,10 @@ public final class PluginRule {
     if (with.isEmpty()) {
       return;
     }
-    NodeFabric first = scene.gang().node(with.numbers().getFirst());
+    NodeFabric first = view.gang().node(with.numbers().getFirst());
     String file = first.facts().provider().plugins().orElse(List.of()).getFirst();
     String what = with.words() + ": NCCL will load " + file + ", and nothing here needs a plugin";
-    boolean isEverywhere = with.count() == scene.gang().size();
+    boolean isEverywhere = with.count() == view.gang().size();
     draft.warn(
         "stray-plugin",
         with,

@@ -28,34 +28,34 @@ public final class RailRule {
 
   private RailRule() {}
 
-  public static void write(Scene scene, Draft draft) {
-    if (!scene.gang().mayUseNccl()) {
+  public static void write(GangView view, Draft draft) {
+    if (!view.gang().mayUseNccl()) {
       return;
     }
-    if (scene.gang().isOneNode()) {
-      draft.leave(HCA, scene.gang().all(), "one machine: its GPUs need no network");
+    if (view.gang().isOneNode()) {
+      draft.leave(HCA, view.gang().all(), "one machine: its GPUs need no network");
       return;
     }
-    boolean isUsed = !scene.withRails().isEmpty() && !scene.choosesTcp() && !scene.usesPlugin();
-    for (NodeFabric node : scene.gang().nodes()) {
-      hca(scene, draft, node);
+    boolean isUsed = !view.withRails().isEmpty() && !view.choosesTcp() && !view.usesPlugin();
+    for (NodeFabric node : view.gang().nodes()) {
+      hca(view, draft, node);
     }
-    blocked(scene, draft);
+    blocked(view, draft);
     if (isUsed) {
-      mixed(scene, draft);
-      memlock(scene, draft);
+      mixed(view, draft);
+      memlock(view, draft);
     }
-    down(scene, draft);
+    down(view, draft);
   }
 
-  private static void hca(Scene scene, Draft draft, NodeFabric node) {
-    Rails rails = scene.rails(node);
+  private static void hca(GangView view, Draft draft, NodeFabric node) {
+    Rails rails = view.rails(node);
     NodeSet only = NodeSet.of(node.index());
     if (!rails.isKnown()) {
       draft.leave(HCA, only, "not enough is known");
-    } else if (scene.given().choosesTcp(node.index())) {
+    } else if (view.given().choosesTcp(node.index())) {
       draft.leave(HCA, only, "TCP is chosen");
-    } else if (scene.usesPlugin()) {
+    } else if (view.usesPlugin()) {
       draft.leave(HCA, only, "the provider's plugin chooses its devices");
     } else if (rails.rails().isEmpty()) {
       draft.leave(HCA, only, "no RDMA device that NCCL can use");
@@ -85,12 +85,12 @@ public final class RailRule {
     }
   }
 
-  private static void mixed(Scene scene, Draft draft) {
-    if (!scene.knowsRails()) {
+  private static void mixed(GangView view, Draft draft) {
+    if (!view.knowsRails()) {
       return;
     }
-    NodeSet without = scene.gang().where(node -> scene.rails(node).rails().isEmpty());
-    Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
+    NodeSet without = view.gang().where(node -> view.rails(node).rails().isEmpty());
+    Map<String, NodeSet> kinds = view.gang().by(node -> view.rails(node).kind());
     kinds.remove("");
     for (int index : without.numbers()) {
       draft.refuse(
@@ -99,7 +99,7 @@ public final class RailRule {
           "node "
               + index
               + ": "
-              + why(scene.rails(scene.gang().node(index)))
+              + why(view.rails(view.gang().node(index)))
               + "; there is "
               + listed(kinds),
           "RDMA on some nodes and TCP on others cannot talk to each other",
@@ -107,33 +107,33 @@ public final class RailRule {
               + index
               + " out, or choose TCP for all: NCCL_NET=Socket before the command");
     }
-    Map<String, NodeSet> layers = scene.gang().by(node -> scene.rails(node).layer());
+    Map<String, NodeSet> layers = view.gang().by(node -> view.rails(node).layer());
     layers.remove("");
     if (layers.size() > 1) {
       draft.refuse(
           "mixed-link",
-          scene.gang().all(),
+          view.gang().all(),
           "the link layers differ: " + listed(kinds),
           "InfiniBand and Ethernet ports cannot talk to each other",
           "take nodes of one kind");
     } else if (kinds.size() > 1) {
       draft.warn(
           "mixed-rate",
-          scene.gang().all(),
+          view.gang().all(),
           "the rails differ: " + listed(kinds),
           "every collective goes at the pace of the slowest",
           "take nodes of one kind");
     }
     if (without.isEmpty() && layers.size() == 1) {
-      counts(scene, draft);
-      slow(scene, draft);
+      counts(view, draft);
+      slow(view, draft);
     }
   }
 
   /** Rails of one node that have another rate than its first one. */
-  private static void slow(Scene scene, Draft draft) {
-    for (NodeFabric node : scene.gang().nodes()) {
-      Rails rails = scene.rails(node);
+  private static void slow(GangView view, Draft draft) {
+    for (NodeFabric node : view.gang().nodes()) {
+      Rails rails = view.rails(node);
       List<RdmaPort> slow =
           rails.rails().stream().filter(port -> !Rails.kind(port).equals(rails.kind())).toList();
       if (!slow.isEmpty()) {
@@ -154,13 +154,13 @@ public final class RailRule {
     }
   }
 
-  private static void counts(Scene scene, Draft draft) {
-    Map<Integer, NodeSet> counts = scene.gang().by(node -> scene.rails(node).rails().size());
-    boolean isByDown = scene.gang().nodes().stream().anyMatch(node -> !lost(scene, node).isEmpty());
+  private static void counts(GangView view, Draft draft) {
+    Map<Integer, NodeSet> counts = view.gang().by(node -> view.rails(node).rails().size());
+    boolean isByDown = view.gang().nodes().stream().anyMatch(node -> !lost(view, node).isEmpty());
     if (counts.size() > 1 && !isByDown) {
       draft.warn(
           "rail-count",
-          scene.gang().all(),
+          view.gang().all(),
           "the number of rails differs: "
               + counts.entrySet().stream()
                   .map(each -> each.getKey() + " on " + each.getValue().words())
@@ -192,19 +192,17 @@ public final class RailRule {
   }
 
   /** Devices that the kernel shows and that cannot be opened, on every node. */
-  private static void blocked(Scene scene, Draft draft) {
+  private static void blocked(GangView view, Draft draft) {
     NodeSet nodes =
-        scene
-            .gang()
+        view.gang()
             .where(
                 node ->
-                    !scene.rails(node).blocked().isEmpty() && scene.rails(node).rails().isEmpty());
-    if (nodes.isEmpty() || nodes.count() < scene.gang().size()) {
+                    !view.rails(node).blocked().isEmpty() && view.rails(node).rails().isEmpty());
+    if (nodes.isEmpty() || nodes.count() < view.gang().size()) {
       return;
     }
-    scene
-        .gang()
-        .by(node -> why(scene.rails(node)))
+    view.gang()
+        .by(node -> why(view.rails(node)))
         .forEach(
             (why, those) ->
                 draft.warn(
@@ -212,16 +210,16 @@ public final class RailRule {
                     those,
                     those.words() + ": " + why,
                     "NCCL uses TCP, although "
-                        + Rails.kind(scene.rails().get(0).blocked().getFirst())
+                        + Rails.kind(view.rails().get(0).blocked().getFirst())
                         + " is there",
                     "ask for the devices (rdma/ib: 1 in the pod), or mount /dev/infiniband"));
   }
 
   /** A port that is DOWN here and a rail elsewhere, or that the GPUs of this node miss. */
-  private static void down(Scene scene, Draft draft) {
-    for (NodeFabric node : scene.gang().nodes()) {
-      List<RdmaPort> lost = lost(scene, node);
-      int active = scene.rails(node).rails().size();
+  private static void down(GangView view, Draft draft) {
+    for (NodeFabric node : view.gang().nodes()) {
+      List<RdmaPort> lost = lost(view, node);
+      int active = view.rails(node).rails().size();
       if (lost.isEmpty() || active == 0) {
         continue;
       }
@@ -251,10 +249,10 @@ public final class RailRule {
     }
   }
 
-  private static List<RdmaPort> lost(Scene scene, NodeFabric node) {
-    Rails own = scene.rails(node);
+  private static List<RdmaPort> lost(GangView view, NodeFabric node) {
+    Rails own = view.rails(node);
     Set<String> elsewhere =
-        scene.rails().stream()
+        view.rails().stream()
             .flatMap(rails -> rails.rails().stream())
             .map(RdmaPort::name)
             .collect(Collectors.toSet());
@@ -274,21 +272,19 @@ public final class RailRule {
     return isOnePerGpu && alike.size() > lost.size() ? alike : lost;
   }
 
-  private static void memlock(Scene scene, Draft draft) {
+  private static void memlock(GangView view, Draft draft) {
     NodeSet small =
-        scene
-            .gang()
+        view.gang()
             .where(
                 node ->
-                    !scene.rails(node).rails().isEmpty()
+                    !view.rails(node).rails().isEmpty()
                         && node.facts()
                             .rdma()
                             .memlock()
                             .map(bytes -> bytes != UNLIMITED && bytes < LEAST_MEMLOCK)
                             .orElse(false));
     if (!small.isEmpty()) {
-      long bytes =
-          scene.gang().node(small.numbers().getFirst()).facts().rdma().memlock().orElse(0L);
+      long bytes = view.gang().node(small.numbers().getFirst()).facts().rdma().memlock().orElse(0L);
       draft.warn(
           "memlock",
           small,

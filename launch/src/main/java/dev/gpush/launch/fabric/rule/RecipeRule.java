@@ -17,18 +17,18 @@ import java.util.Optional;
 public final class RecipeRule {
   private RecipeRule() {}
 
-  public static void write(Scene scene, Draft draft) {
-    for (RecipeMatch match : scene.matches()) {
-      if (match.isWhole(scene.gang())) {
-        apply(scene, draft, match);
+  public static void write(GangView view, Draft draft) {
+    for (RecipeMatch match : view.matches()) {
+      if (match.isWhole(view.gang())) {
+        apply(view, draft, match);
       } else {
-        partly(scene, draft, match);
+        partly(view, draft, match);
       }
     }
   }
 
-  private static void partly(Scene scene, Draft draft, RecipeMatch match) {
-    NodeSet without = scene.gang().where(node -> !match.nodes().contains(node.index()));
+  private static void partly(GangView view, Draft draft, RecipeMatch match) {
+    NodeSet without = view.gang().where(node -> !match.nodes().contains(node.index()));
     String what =
         without.words()
             + (without.count() == 1 ? " lacks what " : " lack what ")
@@ -38,7 +38,7 @@ public final class RecipeRule {
             + " ("
             + match.evidence()
             + ")";
-    if (match.isTransport() && !scene.choosesTcp()) {
+    if (match.isTransport() && !view.choosesTcp()) {
       draft.refuse(
           "mixed-provider",
           without,
@@ -55,9 +55,9 @@ public final class RecipeRule {
     }
   }
 
-  private static void apply(Scene scene, Draft draft, RecipeMatch match) {
+  private static void apply(GangView view, Draft draft, RecipeMatch match) {
     Recipe recipe = match.recipe();
-    for (NodeFabric node : scene.gang().nodes()) {
+    for (NodeFabric node : view.gang().nodes()) {
       recipe
           .script()
           .ifPresent(
@@ -76,10 +76,10 @@ public final class RecipeRule {
                     new PlannedScript(
                         script.path(), match.nodes(), script.why(), recipe.source())));
     for (Setting setting : recipe.settings()) {
-      if (!isUsable(scene, draft, recipe, setting)) {
+      if (!isUsable(view, draft, recipe, setting)) {
         continue;
       }
-      for (NodeFabric node : scene.gang().nodes()) {
+      for (NodeFabric node : view.gang().nodes()) {
         draft.decide(
             setting.name(),
             node.index(),
@@ -100,14 +100,13 @@ public final class RecipeRule {
   }
 
   /** A recipe that names an interface which some node does not have would stop NCCL. */
-  private static boolean isUsable(Scene scene, Draft draft, Recipe recipe, Setting setting) {
+  private static boolean isUsable(GangView view, Draft draft, Recipe recipe, Setting setting) {
     if (!setting.name().equals("NCCL_SOCKET_IFNAME")) {
       return true;
     }
     NameList names = NameList.parse(setting.value());
     NodeSet without =
-        scene
-            .gang()
+        view.gang()
             .where(
                 node ->
                     node.facts().network().interfaces().orElse(List.of()).stream()

@@ -27,25 +27,25 @@ public final class SocketRule {
 
   private SocketRule() {}
 
-  public static void write(Scene scene, Draft draft) {
-    if (scene.gang().isOneNode()) {
-      draft.leave(NCCL, scene.gang().all(), "one machine: its GPUs need no network");
+  public static void write(GangView view, Draft draft) {
+    if (view.gang().isOneNode()) {
+      draft.leave(NCCL, view.gang().all(), "one machine: its GPUs need no network");
       return;
     }
-    for (NodeFabric node : scene.gang().nodes()) {
-      nccl(scene, draft, node);
-      gloo(scene, draft, node);
+    for (NodeFabric node : view.gang().nodes()) {
+      nccl(view, draft, node);
+      gloo(view, draft, node);
     }
-    unreachable(scene, draft);
-    several(scene, draft);
-    slow(scene, draft);
-    mtu(scene, draft);
+    unreachable(view, draft);
+    several(view, draft);
+    slow(view, draft);
+    mtu(view, draft);
   }
 
-  private static void nccl(Scene scene, Draft draft, NodeFabric node) {
-    SocketInterfaces socket = scene.socket(node);
+  private static void nccl(GangView view, Draft draft, NodeFabric node) {
+    SocketInterfaces socket = view.socket(node);
     NodeSet only = NodeSet.of(node.index());
-    if (!scene.gang().mayUseNccl()) {
+    if (!view.gang().mayUseNccl()) {
       return;
     }
     if (socket.chosen().isEmpty()) {
@@ -76,9 +76,9 @@ public final class SocketRule {
         : "different interfaces reach different nodes";
   }
 
-  private static void gloo(Scene scene, Draft draft, NodeFabric node) {
+  private static void gloo(GangView view, Draft draft, NodeFabric node) {
     Optional<String> decided = draft.decided(NCCL, node.index()).flatMap(Decision::value);
-    Optional<String> name = scene.socket(node).chosen().map(NetInterface::name);
+    Optional<String> name = view.socket(node).chosen().map(NetInterface::name);
     String reason = name.orElse("") + " reaches all nodes; gloo would go by the host's name";
     if (decided.isPresent()) {
       NameList names = NameList.parse(decided.get());
@@ -99,9 +99,9 @@ public final class SocketRule {
     }
   }
 
-  private static void unreachable(Scene scene, Draft draft) {
-    for (NodeFabric node : scene.gang().nodes()) {
-      Set<Integer> lost = scene.socket(node).unreachable();
+  private static void unreachable(GangView view, Draft draft) {
+    for (NodeFabric node : view.gang().nodes()) {
+      Set<Integer> lost = view.socket(node).unreachable();
       if (!lost.isEmpty()) {
         NodeSet nodes = NodeSet.of(lost);
         draft.refuse(
@@ -114,10 +114,10 @@ public final class SocketRule {
     }
   }
 
-  private static void several(Scene scene, Draft draft) {
-    NodeSet nodes = scene.gang().where(node -> !scene.socket(node).several().isEmpty());
+  private static void several(GangView view, Draft draft) {
+    NodeSet nodes = view.gang().where(node -> !view.socket(node).several().isEmpty());
     if (!nodes.isEmpty()) {
-      Set<String> names = scene.socket(scene.gang().node(nodes.numbers().getFirst())).several();
+      Set<String> names = view.socket(view.gang().node(nodes.numbers().getFirst())).several();
       draft.warn(
           "several-interfaces",
           nodes,
@@ -127,20 +127,18 @@ public final class SocketRule {
     }
   }
 
-  private static void slow(Scene scene, Draft draft) {
+  private static void slow(GangView view, Draft draft) {
     NodeSet nodes =
-        scene
-            .gang()
+        view.gang()
             .where(
                 node ->
-                    scene
-                        .socket(node)
+                    view.socket(node)
                         .chosen()
                         .map(each -> SLOW.contains(each.kind()))
                         .orElse(false));
     if (!nodes.isEmpty()) {
       NetInterface first =
-          scene.socket(scene.gang().node(nodes.numbers().getFirst())).chosen().orElseThrow();
+          view.socket(view.gang().node(nodes.numbers().getFirst())).chosen().orElseThrow();
       draft.warn(
           "slow-interface",
           nodes,
@@ -155,16 +153,15 @@ public final class SocketRule {
     }
   }
 
-  private static void mtu(Scene scene, Draft draft) {
+  private static void mtu(GangView view, Draft draft) {
     Map<Long, NodeSet> sizes =
-        scene
-            .gang()
-            .by(node -> scene.socket(node).chosen().flatMap(each -> each.rate().mtu()).orElse(0L));
+        view.gang()
+            .by(node -> view.socket(node).chosen().flatMap(each -> each.rate().mtu()).orElse(0L));
     sizes.remove(0L);
     if (sizes.size() > 1) {
       draft.warn(
           "mtu",
-          scene.gang().all(),
+          view.gang().all(),
           "the MTU differs: "
               + String.join(
                   ", ",

@@ -1,6 +1,6 @@
 package dev.gpush.launch.fabric.rule;
 
-import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.Recipe;
@@ -24,15 +24,15 @@ public final class TransportName {
   private TransportName() {}
 
   /** {@code 2 nodes, 8 × NVIDIA H100 80GB HBM3 each, NCCL 2.27.3, torch 2.8.0}. */
-  public static String gang(Scene scene) {
-    int count = scene.gang().size();
+  public static String gang(GangView view) {
+    int count = view.gang().size();
     var parts = new ArrayList<String>();
     parts.add(count == 1 ? "1 machine" : count + " nodes");
     boolean hasNone =
-        scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().count() == 0);
+        view.gang().nodes().stream().allMatch(node -> node.facts().gpus().count() == 0);
     String gpus =
         distinct(
-            scene,
+            view,
             node -> {
               GpuFacts facts = node.facts().gpus();
               return facts.gpus().isEmpty()
@@ -42,9 +42,9 @@ public final class TransportName {
     if (!gpus.isEmpty()) {
       parts.add(gpus + (count > 1 && !hasNone && !gpus.contains(" or ") ? " each" : ""));
     }
-    add(parts, "driver ", distinct(scene, node -> node.facts().gpus().driver()));
-    add(parts, "NCCL ", version(scene, facts -> facts.software().nccl()));
-    add(parts, "torch ", version(scene, facts -> facts.software().torch()));
+    add(parts, "driver ", distinct(view, node -> node.facts().gpus().driver()));
+    add(parts, "NCCL ", version(view, facts -> facts.software().nccl()));
+    add(parts, "torch ", version(view, facts -> facts.software().torch()));
     return String.join(", ", parts);
   }
 
@@ -55,107 +55,106 @@ public final class TransportName {
   }
 
   private static String version(
-      Scene scene, Function<FabricFacts, Optional<SoftwareVersion>> version) {
+      GangView view, Function<FabricFacts, Optional<SoftwareVersion>> version) {
     return distinct(
-        scene, node -> version.apply(node.facts()).map(SoftwareVersion::text).orElse(""));
+        view, node -> version.apply(node.facts()).map(SoftwareVersion::text).orElse(""));
   }
 
-  private static String distinct(Scene scene, Function<NodeFabric, String> property) {
-    return scene.gang().nodes().stream()
+  private static String distinct(GangView view, Function<NodeFabric, String> property) {
+    return view.gang().nodes().stream()
         .map(property)
         .filter(text -> !text.isEmpty())
         .distinct()
         .collect(Collectors.joining(" or "));
   }
 
-  /**
-   * The transport that is expected.
-   *
-   * @param words {@code 8 rails of 400G InfiniBand}
-   * @param rate the same on every node; empty where nodes differ and where it is not known
-   */
-  public record Expected(String words, Optional<FabricRate> rate) {
-    private static Expected unmeasured(String words) {
-      return new Expected(words, Optional.empty());
+  public static ExpectedNetwork expected(GangView view) {
+    if (view.gang().isOneNode()) {
+      return ExpectedNetwork.named(oneNode(view.gang().nodes().getFirst().facts().gpus()));
     }
-
-    private Expected and(String more) {
-      return new Expected(words + more, rate);
+    if (!view.gang().mayUseNccl()) {
+      return over("gloo", view);
     }
-
-    /** What all of these are: with " or " between those that differ, and then without a rate. */
-    private static Expected of(List<Expected> each) {
-      List<Expected> distinct = each.stream().distinct().toList();
-      return distinct.size() == 1
-          ? distinct.getFirst()
-          : unmeasured(
-              distinct.stream()
-                  .map(Expected::words)
-                  .distinct()
-                  .collect(Collectors.joining(" or ")));
-    }
-  }
-
-  public static Expected expected(Scene scene) {
-    if (scene.gang().isOneNode()) {
-      return Expected.unmeasured(oneNode(scene.gang().nodes().getFirst().facts().gpus()));
-    }
-    if (!scene.gang().mayUseNccl()) {
-      return over("gloo", scene);
-    }
-    if (scene.choosesTcp()) {
-      return over("TCP", scene)
-          .and(
-              scene
-                  .given()
-                  .tcpChoice(scene.gang().nodes().getFirst().index())
-                  .map(given -> ", because of " + given.words())
-                  .orElse(""));
+    if (view.choosesTcp()) {
+      ExpectedNetwork tcp = over("TCP", view);
+      String why =
+          view.given()
+              .tcpChoice(view.gang().nodes().getFirst().index())
+              .map(given -> ", because of " + given.words())
+              .orElse("");
+      return new ExpectedNetwork(tcp.words() + why, "", tcp.rate());
     }
     Optional<RecipeMatch> named =
-        scene.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
+        view.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
     if (named.isPresent()) {
-      return afterNvlink(scene, provider(scene, named.get().recipe()));
+      return afterNvlink(view, provider(view, named.get().recipe()));
     }
-    if (!scene.knowsRails()) {
-      return Expected.unmeasured(FabricPlan.UNKNOWN);
+    if (!view.knowsRails()) {
+      return ExpectedNetwork.UNKNOWN;
     }
-    NodeSet with = scene.withRails();
-    long layers = scene.rails().stream().map(Rails::layer).distinct().count();
-    if (with.count() == scene.gang().size() && layers == 1) {
-      return afterNvlink(scene, rails(scene.rails()));
+    NodeSet with = view.withRails();
+    long layers = view.rails().stream().map(Rails::layer).distinct().count();
+    if (with.count() == view.gang().size() && layers == 1) {
+      return afterNvlink(view, rails(view.rails()));
     }
     if (!with.isEmpty()) {
-      Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
+      Map<String, NodeSet> kinds = view.gang().by(node -> view.rails(node).kind());
       kinds.remove("");
-      return Expected.unmeasured(
+      return ExpectedNetwork.named(
           "none that all nodes have: "
               + kinds.entrySet().stream()
                   .map(each -> each.getKey() + " on " + each.getValue().words())
                   .collect(Collectors.joining(", ")));
     }
-    return afterNvlink(scene, over("TCP", scene).and(although(scene)));
+    return afterNvlink(
+        view,
+        blocked(view).map(kind -> tcpAlthough(view, kind)).orElseGet(() -> over("TCP", view)));
   }
 
-  private static Expected afterNvlink(Scene scene, Expected then) {
-    return spansNvlink(scene)
-        ? Expected.unmeasured("NVLink between the nodes, then " + then.words())
+  private static ExpectedNetwork afterNvlink(GangView view, ExpectedNetwork then) {
+    return spansNvlink(view)
+        ? new ExpectedNetwork(
+            "NVLink between the nodes, then " + then.words(), then.better(), Optional.empty())
         : then;
   }
 
-  private static String although(Scene scene) {
-    boolean isBlocked = scene.rails().stream().allMatch(rails -> !rails.blocked().isEmpty());
+  /** The kind of rails that every node has and cannot use. */
+  private static Optional<String> blocked(GangView view) {
+    boolean isBlocked = view.rails().stream().allMatch(rails -> !rails.blocked().isEmpty());
     return isBlocked
-        ? ", although " + Rails.kind(scene.rails().getFirst().blocked().getFirst()) + " is there"
-        : "";
+        ? Optional.of(Rails.kind(view.rails().getFirst().blocked().getFirst()))
+        : Optional.empty();
   }
 
+  private static ExpectedNetwork tcpAlthough(GangView view, String better) {
+    ExpectedNetwork tcp = over("TCP", view);
+    String there = better + " is there";
+    return new ExpectedNetwork(tcp.words() + ", although " + there, there, tcp.rate());
+  }
+
+  /** Something better than TCP. */
+  private static ExpectedNetwork there(String words, Optional<FabricRate> rate) {
+    return new ExpectedNetwork(
+        words, words + (words.contains("rails of ") ? " are there" : " is there"), rate);
+  }
+
+  /** What all of these are: with " or " between those that differ, and then without a rate. */
+  private static ExpectedNetwork oneOf(
+      List<ExpectedNetwork> each, Function<String, ExpectedNetwork> several) {
+    List<ExpectedNetwork> distinct = each.stream().distinct().toList();
+    return distinct.size() == 1
+        ? distinct.getFirst()
+        : several.apply(
+            distinct.stream()
+                .map(ExpectedNetwork::words)
+                .distinct()
+                .collect(Collectors.joining(" or ")));
+  }
+
+  /** How its GPUs reach each other; empty where it has fewer than two, or nothing tells it. */
   private static String oneNode(GpuFacts gpus) {
-    if (gpus.gpus().isEmpty()) {
-      return "one machine";
-    }
     if (gpus.count() < 2) {
-      return gpus.count() == 0 ? "one machine, no GPUs" : "one machine, one GPU";
+      return "";
     }
     if (gpus.links().stream().anyMatch(link -> link.matches("NV[0-9]+"))) {
       return "one machine: NVLink";
@@ -163,32 +162,34 @@ public final class TransportName {
     if (gpus.links().contains("XGMI")) {
       return "one machine: Infinity Fabric";
     }
-    return gpus.links().isEmpty() ? "one machine" : "one machine: PCIe";
+    return gpus.links().isEmpty() ? "" : "one machine: PCIe";
   }
 
-  private static boolean spansNvlink(Scene scene) {
-    boolean hasImex = scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
+  private static boolean spansNvlink(GangView view) {
+    boolean hasImex = view.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
     String clique =
         distinct(
-            scene,
+            view,
             node -> node.facts().provider().labels().getOrDefault("nvidia.com/gpu.clique", ""));
     boolean isOneClique = !clique.isEmpty() && !clique.contains(" or ");
     return hasImex && isOneClique;
   }
 
-  private static Expected provider(Scene scene, Recipe recipe) {
+  private static ExpectedNetwork provider(GangView view, Recipe recipe) {
     boolean lacksPlugin =
         recipe.plugin()
-            && scene.gang().nodes().stream()
+            && view.gang().nodes().stream()
                 .allMatch(
                     node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
     if (lacksPlugin) {
-      return over("TCP", scene).and(", although " + recipe.fabric() + " is there");
+      return tcpAlthough(view, recipe.fabric());
     }
-    return Expected.of(scene.gang().nodes().stream().map(node -> provider(node, recipe)).toList());
+    return oneOf(
+        view.gang().nodes().stream().map(node -> provider(node, recipe)).toList(),
+        words -> there(words, Optional.empty()));
   }
 
-  private static Expected provider(NodeFabric node, Recipe recipe) {
+  private static ExpectedNetwork provider(NodeFabric node, Recipe recipe) {
     List<Optional<Double>> rates =
         recipe.rails().isEmpty()
             ? node.facts().rdma().ports().orElse(List.of()).stream()
@@ -204,13 +205,13 @@ public final class TransportName {
                 .map(each -> each.rate().gbits())
                 .toList();
     if (rates.isEmpty()) {
-      return Expected.unmeasured(recipe.fabric());
+      return there(recipe.fabric(), Optional.empty());
     }
     String rate = rates.getFirst().map(gbits -> Rails.gbits(gbits) + " ").orElse("");
-    return new Expected(count(rates.size()) + " of " + rate + recipe.fabric(), sum(rates));
+    return there(count(rates.size()) + " of " + rate + recipe.fabric(), sum(rates));
   }
 
-  private static Expected rails(List<Rails> rails) {
+  private static ExpectedNetwork rails(List<Rails> rails) {
     int least = rails.stream().mapToInt(each -> each.rails().size()).min().orElse(0);
     int most = rails.stream().mapToInt(each -> each.rails().size()).max().orElse(0);
     String kinds = rails.stream().map(Rails::kind).distinct().collect(Collectors.joining(" or "));
@@ -219,7 +220,7 @@ public final class TransportName {
             .map(node -> sum(node.rails().stream().map(port -> port.link().gbits()).toList()))
             .distinct()
             .toList();
-    return new Expected(
+    return there(
         (least == most ? count(most) : least + " to " + most + " rails") + " of " + kinds,
         rates.size() == 1 ? rates.getFirst() : Optional.empty());
   }
@@ -236,24 +237,25 @@ public final class TransportName {
     return rails == 1 ? "1 rail" : rails + " rails";
   }
 
-  private static Expected over(String what, Scene scene) {
-    List<Expected> interfaces =
-        scene.sockets().stream()
+  private static ExpectedNetwork over(String what, GangView view) {
+    List<ExpectedNetwork> interfaces =
+        view.sockets().stream()
             .flatMap(socket -> socket.chosen().stream())
             .map(
                 each ->
-                    new Expected(
+                    new ExpectedNetwork(
                         each.name()
                             + each.rate()
                                 .gbits()
                                 .map(rate -> " (" + Rails.gbits(rate) + ")")
                                 .orElse(""),
+                        "",
                         each.rate().gbits().map(gbits -> new FabricRate(gbits, false))))
             .toList();
     if (interfaces.isEmpty()) {
-      return Expected.unmeasured(what);
+      return ExpectedNetwork.named(what);
     }
-    Expected over = Expected.of(interfaces);
-    return new Expected(what + " over " + over.words(), over.rate());
+    ExpectedNetwork over = oneOf(interfaces, ExpectedNetwork::named);
+    return new ExpectedNetwork(what + " over " + over.words(), "", over.rate());
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The rules of the plan, one class for each concern. Each reads a {@code Scene} and writes
- * variables and findings into a {@code Draft}; none depends on what another wrote, but for the
- * order in which {@code FabricPlanner} calls them.
+ * {@code FabricPlanner} and the rules of its plan, one class for each concern. Each reads a {@code
+ * GangView} and writes variables and findings into a {@code Draft}; none depends on what another
+ * wrote, but for the order in which {@code FabricPlanner} calls them.
  */
 @NullMarked
 package dev.gpush.launch.fabric.rule;

@@ -1,5 +1,6 @@
 package dev.gpush.launch.fabric.session;
 
+import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
@@ -95,7 +96,7 @@ public final class RunFabrics {
     return plans.plan(gang, environment);
   }
 
-  /** These were said, so runs do not say them again. */
+  /** Marks findings as reported, so runs do not repeat them. */
   public synchronized void said(List<FabricFinding> findings) {
     findings.forEach(finding -> said.add(finding.sentence()));
   }
@@ -182,8 +183,7 @@ public final class RunFabrics {
     return new FabricPlan(
         nodes,
         nodes == 1 ? "1 node" : nodes + " nodes",
-        FabricPlan.UNKNOWN,
-        Optional.empty(),
+        ExpectedNetwork.UNKNOWN,
         List.of(),
         List.of(),
         List.of(finding));

@@ -126,7 +126,7 @@ public final class SessionFacts {
     return task;
   }
 
-  /** What was asked before {@link #forget} is of no use. */
+  /** Ignores answers that were requested before {@link #forget}. */
   private void keep(Task<Gathered, RuntimeException> task, Gathered gathered) {
     if (asking.equals(Optional.of(task))) {
       kept = Optional.of(gathered);

@@ -1,4 +1,4 @@
-/** Ways into the nodes: a shell, an editor, ports. */
+/** Ways into the nodes: a shell, an editor, ports, copies of data. */
 @NullMarked
 package dev.gpush.shell.command.reach;
 

@@ -1,5 +1,6 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunView;
@@ -7,7 +8,6 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.console.RunPrinter;
-import dev.gpush.shell.text.FailureText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -127,7 +127,7 @@ final class FollowedRun {
     if (failed instanceof GpushException known) {
       List<String> words = List.of("stop", "" + run);
       call.console()
-          .write(true, new FailureText(words).of(known.failure()).bytes(call.console().look()));
+          .write(true, call.console().look().bytes(new FailureText(words).of(known.failure())));
     } else {
       call.services().gateway().bugs().report("run", failed);
     }

@@ -6,12 +6,12 @@ import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.render.Documents;
-import dev.gpush.shell.text.Phrase;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
@@ -71,7 +71,7 @@ public final class LogsCommand implements Action {
       throw Values.bad("logs", "--fetch brings all output that is there, of all ranks");
     }
     if (launcher && ranks.isPresent()) {
-      throw Values.bad("logs", "--launcher shows what is no rank's, and --rank one rank's");
+      throw Values.bad("logs", "--launcher and --rank cannot be used together");
     }
     Set<Integer> shown = launcher ? Set.of(FROM_LAUNCHER) : Values.numbers("--rank", ranks);
     var asked = new LogRequest(shown, follow, Values.time("--since", since));

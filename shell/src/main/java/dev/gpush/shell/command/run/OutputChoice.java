@@ -26,10 +26,10 @@ record OutputChoice(Set<Integer> ranks, boolean isWhole, boolean isJson) {
   RunPrinter open(Call call, RunView run) {
     Look look = call.console().look();
     if (isJson) {
-      return new OutputPump(call.console(), new JsonLines());
+      return new JsonLines(new OutputPump(call.console()));
     }
     if (!look.progress() || look.columns() == 0) {
-      return new OutputPump(call.console(), new PrefixedLines());
+      return new PrefixedLines(new OutputPump(call.console()));
     }
     return new ScreenOutput(
         call.console(),

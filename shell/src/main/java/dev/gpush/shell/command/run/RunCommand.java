@@ -2,6 +2,7 @@ package dev.gpush.shell.command.run;
 
 import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.UsageFailure;
@@ -22,7 +23,6 @@ import dev.gpush.shell.command.session.DownCommand;
 import dev.gpush.shell.command.session.ScriptHeaders;
 import dev.gpush.shell.console.SaidOnce;
 import dev.gpush.shell.render.Documents;
-import dev.gpush.shell.text.FailureText;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -349,6 +349,6 @@ public final class RunCommand implements Action.OfWords {
 
   private static void writeKept(Call call, SessionName session, Failure failure) {
     List<String> words = List.of("down", "-s", session.text());
-    call.console().write(true, new FailureText(words).of(failure).bytes(call.console().look()));
+    call.console().write(true, call.console().look().bytes(new FailureText(words).of(failure)));
   }
 }

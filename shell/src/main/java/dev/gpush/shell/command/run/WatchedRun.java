@@ -1,6 +1,7 @@
 package dev.gpush.shell.command.run;
 
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
@@ -13,7 +14,6 @@ import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.console.SaidOnce;
-import dev.gpush.shell.text.FailureText;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -128,7 +128,7 @@ final class WatchedRun {
 
   private void write(Failure failure) {
     call.console()
-        .write(true, new FailureText(call.words()).of(failure).bytes(call.console().look()));
+        .write(true, call.console().look().bytes(new FailureText(call.words()).of(failure)));
   }
 
   private void report(Throwable bug) {

@@ -29,7 +29,7 @@ public final class DoctorCommand implements Action {
 
   @Option(
       names = "--end",
-      description = "end gangs of this home that are in no ledger, so nothing renews them")
+      description = "release gangs that this home started but no longer tracks")
   boolean end;
 
   @Override

@@ -4,11 +4,11 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
-import dev.gpush.shell.text.Clean;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
     header = "Show the hardware, runs and code of each node",
     description = {
       "SLOTS are what runs can claim, GPUs where there are any, and how many are claimed. CODE is"
-          + " the generation of your workspace that the node holds, ACTIVITY what keeps it, or for"
-          + " how long nothing has."
+          + " the generation of your workspace that the node holds, ACTIVITY what runs, or how long"
+          + " it has been idle."
     },
     footer = {
       "$ gpush nodes",

@@ -7,6 +7,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.SyncView;
+import dev.gpush.core.text.Clean;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -15,7 +16,6 @@ import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.SyncText;
 import dev.gpush.shell.render.Table;
-import dev.gpush.shell.text.Clean;
 import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
     description = {
       "LEASE is the time until the nodes are given back: in any case (5h12m), or if nothing uses"
           + " them (48m idle). What uses them, or since when nothing does, is below the table; an"
-          + " open connection is no use."
+          + " open connection does not count as use."
     },
     footer = {
       "$ gpush ps",

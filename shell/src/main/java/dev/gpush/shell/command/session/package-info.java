@@ -1,5 +1,6 @@
 /**
- * Commands about sessions and their nodes: {@code up}, {@code down}, {@code ps} and similar ones.
+ * Commands about sessions and their nodes: {@code up}, {@code down}, {@code ps}, {@code check} and
+ * similar ones.
  */
 @NullMarked
 package dev.gpush.shell.command.session;

@@ -3,7 +3,7 @@ package dev.gpush.backends.hosts.gang;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 
 /** A failure as the reason within a larger answer that names the host already. */
@@ -18,7 +18,7 @@ public final class FailureWords {
     return switch (failed.failure()) {
       case BackendFailure.Unavailable(_, var reason, _) -> reason;
       case AgentFailure.Died(var detail) -> detail;
-      case Failure other -> FailureClause.of(other);
+      case Failure other -> FailureText.clause(other);
     };
   }
 }

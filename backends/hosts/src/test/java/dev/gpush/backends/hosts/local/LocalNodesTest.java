@@ -20,7 +20,7 @@ import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
@@ -141,7 +141,7 @@ final class LocalNodesTest {
       assertEquals(List.of(), nothing.release(unknown, BackendContract.LIMIT));
       Files.createDirectories(folder.resolve("home/nodes").resolve(id.text()));
       assertEquals(
-          new BackendFailure.NotReleased("local", id.text(), FailureClause.of(failure)),
+          new BackendFailure.NotReleased("local", id.text(), FailureText.clause(failure)),
           assertThrows(GpushException.class, () -> nothing.release(unknown, BackendContract.LIMIT))
               .failure());
     }

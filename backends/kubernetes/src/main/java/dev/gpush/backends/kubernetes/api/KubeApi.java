@@ -2,7 +2,7 @@ package dev.gpush.backends.kubernetes.api;
 
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
@@ -250,7 +250,7 @@ public final class KubeApi implements ApiServer {
     } catch (Unanswered unknown) {
       throw new IOException(unknown.words(), unknown);
     } catch (GpushException failed) {
-      throw new IOException(FailureClause.of(failed.failure()), failed);
+      throw new IOException(FailureText.clause(failed.failure()), failed);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");

@@ -7,7 +7,7 @@ import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
@@ -237,7 +237,7 @@ public final class PodAgents {
   private static AgentAnswer unanswered(GpushException known) {
     return known.failure() instanceof AgentFailure.NotThere
         ? new AgentAnswer.NoAgent()
-        : new AgentAnswer.Silent(ClusterText.clean(FailureClause.of(known.failure())));
+        : new AgentAnswer.Silent(ClusterText.clean(FailureText.clause(known.failure())));
   }
 
   private AgentAnswer ask(Json pod, Json.Obj header, List<String> command)

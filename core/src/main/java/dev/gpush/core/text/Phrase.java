@@ -1,0 +1,66 @@
+package dev.gpush.core.text;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Facts as parts of sentences. */
+public final class Phrase {
+  /** More items of one kind are cut. */
+  private static final int MOST = 10;
+
+  private Phrase() {}
+
+  public static String and(List<String> items) {
+    return list(items, "and");
+  }
+
+  public static String or(List<String> items) {
+    return list(items, "or");
+  }
+
+  private static String list(List<String> items, String last) {
+    if (items.size() > MOST) {
+      return String.join(", ", items.subList(0, MOST)) + " and " + (items.size() - MOST) + " more";
+    }
+    return items.size() < 2
+        ? String.join("", items)
+        : String.join(", ", items.subList(0, items.size() - 1))
+            + " "
+            + last
+            + " "
+            + items.getLast();
+  }
+
+  public static String quoted(String text) {
+    return "'" + text + "'";
+  }
+
+  public static String count(long number) {
+    return String.format(Locale.ROOT, "%,d", number);
+  }
+
+  /** Sizes for messages: 14 GB. */
+  public static String size(long bytes) {
+    if (bytes < 1000) {
+      return bytes + " B";
+    }
+    double value = bytes;
+    int unit = -1;
+    while (value >= 999.5 && unit < 4) {
+      value /= 1000;
+      unit++;
+    }
+    return String.format(
+        Locale.ROOT, value < 9.95 ? "%.1f %sB" : "%.0f %sB", value, "kMGTP".charAt(unit));
+  }
+
+  public static List<String> capped(List<String> lines) {
+    if (lines.size() <= MOST) {
+      return lines;
+    }
+    var kept = new ArrayList<>(lines.subList(0, MOST));
+    kept.add("and " + (lines.size() - MOST) + " more");
+    return kept;
+  }
+}

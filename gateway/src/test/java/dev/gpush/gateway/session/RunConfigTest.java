@@ -1,0 +1,46 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fixture.Asked;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+@Tag("local")
+@Execution(ExecutionMode.CONCURRENT)
+@EnabledOnOs(OS.LINUX)
+final class RunConfigTest {
+  /** The setup saves another one while the run is on its way. */
+  @Test
+  void aConfigurationSavedDuringALaunchIsThatOfTheNextOne() throws Exception {
+    try (SessionRig rig = SessionRig.calm()) {
+      SessionService gateway = rig.gateway();
+      Path project = rig.project("project");
+      Path file = project.resolve("gpush.yaml");
+      SessionView made = gateway.sessions().up(ask(project), Talk.silent());
+      Path which = Path.of(made.nodes().getFirst().info().workspace()).resolve("which");
+      Files.writeString(
+          file, "env: {WHICH: old}\nsetup: {run: \"echo 'env: {WHICH: new}' > '" + file + "'\"}\n");
+
+      gateway
+          .runs()
+          .launch(
+              DEVBOX, Asked.run(project, "sh", "-c", "echo $WHICH > w; mv w which"), Talk.silent());
+
+      until("it has run", () -> Files.exists(which));
+      assertEquals("old\n", Files.readString(which));
+      assertEquals("env: {WHICH: new}\n", Files.readString(file));
+    }
+  }
+}

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.launch.fabric;
-
-import org.jspecify.annotations.NullMarked;

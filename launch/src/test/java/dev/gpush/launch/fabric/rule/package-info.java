@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.launch.fabric.rule;
+
+import org.jspecify.annotations.NullMarked;
