@@ -11,7 +11,7 @@ import unittest
 import test_supervisor as base
 from client import free_port
 from gpush_agent.core import processes
-from gpush_agent.runs import evidence, leftovers, reasons, rundir
+from gpush_agent.runs import evidence, leftovers, reasons, requests, rundir
 
 SLOW = True
 
@@ -27,14 +27,14 @@ class ReasonTest(base.RunTest):
 
     def setUp(self):
         super().setUp()
-        fork = self.agent.fork
+        claim = requests.Start.claim
 
-        def forked(**more):
-            pid = fork(**more)
-            if pid == 0 and self.IN_CHILD:
+        def in_child(start):
+            if self.IN_CHILD:
                 self.IN_CHILD()
-            return pid
-        self.agent.fork = forked
+            return claim(start)
+        requests.Start.claim = in_child
+        self.addCleanup(setattr, requests.Start, "claim", claim)
 
     def ended(self, text, mode="ranks", **more):
         if text is not None:
