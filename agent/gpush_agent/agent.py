@@ -8,8 +8,9 @@ What the packages below may use of it:
     agent.account                   (user, home, login shell)
     agent.tmp                       the TMPDIR of this node, or None
     agent.loop                      read, write, after, child (see core.loop)
-    agent.fork()                    forks; in the child everything is as in a fresh process: signals, umask, no descriptor of
-                                    ours but 0, 1, 2 (/dev/null, /dev/null, the log) and, with keep_locks=True, the held locks
+    agent.fork(keep)                forks; in the child everything is as in a fresh process: signals, umask, no descriptor of
+                                    ours but 0, 1, 2 (/dev/null, /dev/null, the log) and those to be kept
+    agent.disk.call(…)              waits for a disk, on a thread of its own (see core.disk)
     agent.lease.active("why")       something happened that keeps the node
 """
 import errno
@@ -23,10 +24,12 @@ import traceback
 
 from . import calls
 from .core import processes
+from .core.disk import Disk
 from .core.loop import NO_ROOM, Loop
 from .core.refused import Refused
 from .core.sockets import peer_uid
 from .core.version import PYTHON, VERSION
+from .core.wholefile import replace
 from .core.worker import Worker
 from .gang import peers, tunnels
 from .host import guard, handover, locks, sweep
@@ -65,6 +68,7 @@ class Agent:
         self.workspace, self.state = config.get("workspace"), config.get("state")
         self.bare = not (self.state and os.path.isdir(self.state))     # there are no files of an earlier agent of this node
         self.loop = Loop(log=self.log)
+        self.disk = Disk(self.loop)
         self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
         self.account = processes.account(config.get("home"))
         self.identity = os.urandom(16).hex()
@@ -158,11 +162,8 @@ class Agent:
         value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
                  "holder": self.holder, "name": self.name, "python": PYTHON, "guard": self.memo.guard,
                  "request": self.request}
-        path = os.path.join(self.folder.path, "agent.json")
         try:
-            with open(path + ".new", "w") as file:
-                json.dump(value, file)
-            os.rename(path + ".new", path)
+            replace(os.path.join(self.folder.path, "agent.json"), json.dumps(value))
         except OSError as error:
             self.log("agent.json: %s" % error)
 
@@ -387,12 +388,12 @@ class Agent:
         if names and not self.ending:
             self.loop.after(0, lambda: self.load_later(names))
 
-    def fork(self, keep=(), keep_locks=False):
+    def fork(self, keep):
         """See the head of this file. Returns 0 in the child, where nothing of the agent may be used any more."""
         pid = os.fork()
         if pid == 0:
             processes.plain_child(self.origin)
-            processes.close_all(list(keep) + (self.lock_fds if keep_locks else []))
+            processes.close_all(keep)
         return pid
 
     # ---- control and status
@@ -411,11 +412,10 @@ class Agent:
 
     def stop_run(self, run, grace, why=None):
         """For ends and failures: a failure with one run must not keep the node, or close a line."""
-        try:
-            requests = importlib.import_module("gpush_agent.runs.requests")
-            requests.stop(self, {"run": run, "signal": "TERM", "grace_s": grace, "why": why})
-        except Exception as error:
-            self.log("stopping run %s: %r" % (run, error))
+        def answered(result, refused):
+            if refused is not None:
+                self.log("stopping run %s: %s %s" % (run, refused.code, refused.facts))
+        calls.runs(self, "run.stop", {"run": run, "signal": "TERM", "grace_s": grace, "why": why}, answered)
 
     def status(self):
         value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,

@@ -1,7 +1,6 @@
 """call streams: a table from method to function. A function gets (agent, params) and returns a result, or raises Refused;
 those that may block run in a worker. Control lines offer a few of them without a link."""
 import importlib
-import os
 import socket
 
 from .core.refused import Refused, of_os_error
@@ -9,6 +8,7 @@ from .core.worker import Worker
 from .host import handover
 from .link import frames
 from .link.stream import Owner
+from .runs import rundir
 
 MAX_PORTS = 64
 SECONDS = 30.0
@@ -35,6 +35,8 @@ class Call(Owner):
         elif method == "environment.use":
             activation = agent.environment.activation
             activation.use(params, lambda: self.answer(activation.status(), None))
+        elif method in RUNS:
+            RUNS[method](agent, method, params, self.answer)
         elif method in TABLE:
             try:
                 result = TABLE[method](agent, params)
@@ -122,19 +124,31 @@ def snapshot(agent, params):
     return importlib.import_module("gpush_agent.runs.requests").take_snapshot(agent, params)
 
 
-def run(name):
-    def call(agent, params):
-        if name == "list" and not (agent.state and os.path.isdir(os.path.join(agent.state, "runs"))):
-            return []           # a new node: no module is loaded for that
-        result = getattr(importlib.import_module("gpush_agent.runs.requests"), name)(agent, params)
-        if name == "start":
-            agent.peers.failures.started(params.get("run"), params.get("spec"))
-        return result
-    return call
+def runs(agent, method, params, answer):
+    """Loaded here: the disk's thread imports nothing."""
+    requests = importlib.import_module("gpush_agent.runs.requests")
+    agent.disk.call(lambda: getattr(requests, method[4:])(agent, params), answer, SECONDS)
 
 
-TABLE = {"status": status, "renew": renew, "active": active, "ports": ports, "peers": peers, "history": history, "run.start": run("start"), "run.stop": run("stop"),
-         "run.list": run("list"), "run.status": run("status")}
+def list_runs(agent, method, params, answer):
+    def numbers(found, refused):
+        if found:
+            runs(agent, method, params, answer)
+        else:
+            answer(found, refused)      # a new node: no module is loaded for that
+    agent.disk.call(lambda: rundir.numbers(agent.state) if agent.state else [], numbers, SECONDS)
+
+
+def start_run(agent, method, params, answer):
+    def started(result, refused):
+        if refused is None:
+            agent.peers.failures.started(params["run"], params["spec"])
+        answer(result, refused)
+    importlib.import_module("gpush_agent.runs.requests").start(agent, params, started)
+
+
+TABLE = {"status": status, "renew": renew, "active": active, "ports": ports, "peers": peers, "history": history}
+RUNS = {"run.start": start_run, "run.stop": runs, "run.list": list_runs, "run.status": runs}
 SLOW = {"alone": alone, "check.pairs": pairs, "run.snapshot": snapshot}
 LONGEST = {"run.snapshot": 600.0}      # as many files as there are
 

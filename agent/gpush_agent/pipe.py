@@ -25,7 +25,7 @@ class Pipe:
         self.closing = self.closed = False
         self.lingers = False        # once everything is written the peer closes
         self.line = None            # bytes of a control line
-        self.heard = self.pinged = agent.loop.clock()
+        self.heard = agent.loop.clock()
         self.timer = self.loop.after(GREETING_SECONDS, self.late)
         self.loop.read(ends.fd_in, self.ready)
         if ends.fd_end >= 0:

@@ -8,6 +8,7 @@ import sys
 from .core import processes
 from .core.refused import Refused, of_os_error
 from .core.version import PYTHON
+from .core.wholefile import write_all
 from .host import handover, locks, relay
 from .host.folder import Folder, connect, own_folder, user_folders
 
@@ -67,7 +68,7 @@ def modes(header, origin, fd_in, fd_out):
     folder = Folder(config["gang"], config["node"], config.get("folder"))
     mode = header["mode"]
     if mode == "list":
-        put(fd_out, preamble + line(agents(folder)))
+        write_all(fd_out, preamble + line(agents(folder)))
         return 0
     if mode == "start":
         return start(folder, config, origin, preamble, fd_in, fd_out)
@@ -80,7 +81,7 @@ def modes(header, origin, fd_in, fd_out):
         answer = ask(sock, header.get("control") or {}, CONTROL_SECONDS)
         if answer is None:
             return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
-        put(fd_out, preamble + line(answer))
+        write_all(fd_out, preamble + line(answer))
         sock.close()        # an agent that releases ends then, and in a container this process with it
         return 0
     raise Refused("bad-request", {"mode": str(mode)})
@@ -103,7 +104,7 @@ def start(folder, config, origin, preamble, fd_in, fd_out):
     sock, made = folder.find_or_create(lambda: Launch(folder, config, origin))
     if made is not None:
         if config.get("foreground"):
-            put(fd_out, preamble + line({"ok": True, "pid": os.getpid(), "started": True}))
+            write_all(fd_out, preamble + line({"ok": True, "pid": os.getpid(), "started": True}))
             os.close(fd_in)
             os.close(fd_out)
             made.become()
@@ -114,7 +115,7 @@ def start(folder, config, origin, preamble, fd_in, fd_out):
         sock.close()
         if answer is None:
             return fail(DIED, Refused("died", {}))
-        put(fd_out, preamble + line(dict(answer, started=made is not None)))
+        write_all(fd_out, preamble + line(dict(answer, started=made is not None)))
         return 0
     relay_to(sock, fd_in, fd_out, preamble)
 
@@ -268,9 +269,3 @@ def agents(folder):
 
 def line(value):
     return json.dumps(value).encode() + b"\n"
-
-
-def put(fd, data):
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view):]

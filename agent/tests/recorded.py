@@ -66,7 +66,7 @@ class Recorded(Tree):
         if found is None:
             self.cannot("route to " + peer, "ENETUNREACH")
             return None
-        return found[0], found[1]
+        return found[0]
 
     def find(self, name):
         return name

@@ -476,10 +476,10 @@ class CallTest(NodeTest):
 
     def test_run_calls_go_to_the_supervisor(self):
         fake = ("from gpush_agent.core.refused import Refused\n"
-                "def start(agent, params):\n    return {'pid': agent.node + params['run']}\n"
+                "def start(agent, params, answer):\n    answer({'pid': agent.node + params['run']}, None)\n"
                 "def status(agent, params):\n    raise Refused('not-found', {'run': 1})\n")
         client = self.client(extra={"runs/requests": fake})
-        self.assertEqual(client.call("run.start", run=7), {"pid": 7})
+        self.assertEqual(client.call("run.start", run=7, spec={}), {"pid": 7})
         self.assertEqual(client.call("run.status", run=7)["code"], "not-found")
 
     def test_builtin_gets_its_descriptors(self):

@@ -39,7 +39,8 @@ class Process:
     def write(fd, views):
         from gpush_agent.copies.wire import Lost, write_all
         try:
-            write_all(fd, views)
+            for view in views:
+                write_all(fd, view)
         except OSError as error:
             raise Lost(str(error))
 

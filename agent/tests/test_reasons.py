@@ -11,7 +11,7 @@ import unittest
 import test_supervisor as base
 from client import free_port
 from gpush_agent.core import processes
-from gpush_agent.runs import evidence, leftovers, reasons, rundir
+from gpush_agent.runs import evidence, leftovers, reasons, requests, rundir
 
 SLOW = True
 
@@ -27,14 +27,14 @@ class ReasonTest(base.RunTest):
 
     def setUp(self):
         super().setUp()
-        fork = self.agent.fork
+        claim = requests.Start.claim
 
-        def forked(**more):
-            pid = fork(**more)
-            if pid == 0 and self.IN_CHILD:
+        def in_child(start):
+            if self.IN_CHILD:
                 self.IN_CHILD()
-            return pid
-        self.agent.fork = forked
+            return claim(start)
+        requests.Start.claim = in_child
+        self.addCleanup(setattr, requests.Start, "claim", claim)
 
     def ended(self, text, mode="ranks", **more):
         if text is not None:
@@ -185,6 +185,8 @@ class RecordedTest(unittest.TestCase):
     def setUp(self):
         self.root = tempfile.mkdtemp(prefix="gpe")
         self.addCleanup(shutil.rmtree, self.root, True)
+        self.addCleanup(setattr, evidence, "ROOT", evidence.ROOT)
+        evidence.ROOT = self.root
         self.place = reasons.Place("/ws", "/ws")
 
     def put(self, name, text):
@@ -212,7 +214,7 @@ class RecordedTest(unittest.TestCase):
         self.group("/system.slice/job_7/step_0")
         for path, limit in (("/system.slice", "max"), ("/system.slice/job_7", "1073741824"), ("/system.slice/job_7/step_0", "max")):
             self.v2(path, oom=2, kill=2, limit=limit)
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         self.v2("/system.slice/job_7/step_0", oom=2, kill=3)
         self.v2("/system.slice/job_7", oom=3, kill=3, limit="1073741824")
         self.v2("/system.slice", oom=3, kill=3)
@@ -221,7 +223,7 @@ class RecordedTest(unittest.TestCase):
     def test_cgroup_v2_of_a_container(self):
         self.group("/")
         self.v2("", oom=0, kill=0, limit="4096000")
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         self.assertIsNone(node.oom([5], True))
         self.v2("", oom=1, kill=1, limit="4096000")
         self.assertEqual(node.oom([5], True), {"scope": "cgroup", "limit": 4096000})
@@ -232,7 +234,7 @@ class RecordedTest(unittest.TestCase):
         self.put("sys/fs/cgroup/memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n")
         self.put("sys/fs/cgroup/memory/memory.failcnt", "0\n")
         self.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         self.put("sys/fs/cgroup/memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
         self.assertEqual(node.oom([5], True), {"scope": "machine"})
 
@@ -244,7 +246,7 @@ class RecordedTest(unittest.TestCase):
     def test_a_machine_without_memory_is_read_from_the_kernel_s_log(self):
         self.put("dev/kmsg", self.OOM.replace("4711", "99"))
         self.first_pids()
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         self.assertIsNone(node.oom([99], True), "of before the run")
         self.put("dev/kmsg", self.OOM)
         self.assertEqual(node.oom([4711], True), {"scope": "machine", "process": "python3", "used": 40960 * 1024})
@@ -254,14 +256,14 @@ class RecordedTest(unittest.TestCase):
 
     def test_where_the_log_is_closed_the_machine_s_counter_tells_that_there_was_one(self):
         self.group("/user.slice")
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         self.put("proc/vmstat", "oom_kill 4\n")
         self.assertEqual(node.oom([4711], True), {"scope": "unknown"})
 
     def test_a_data_loader_s_worker_that_was_killed(self):
         self.put("dev/kmsg", "")
         self.first_pids()
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         self.put("dev/kmsg", self.OOM)
         text = (b"Traceback (most recent call last):\n  File \"/ws/train.py\", line 9, in main\n    next(loader)\n"
                 b"RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed. \n")
@@ -277,7 +279,7 @@ class RecordedTest(unittest.TestCase):
 
     def test_a_cuda_error_with_the_gpu_s_own_report(self):
         self.put("dev/kmsg", self.XID.replace("79", "13"))
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         self.put("dev/kmsg", self.XID)
         reason = reasons.of(("exit", 1), self.CUDA, node, self.place, [4711], rank=2)
         self.assertEqual(reason["code"], "cuda")
@@ -320,7 +322,7 @@ class RecordedTest(unittest.TestCase):
         yield b"", 3, {"code": "exit", "exit": 3, "last": ""}
 
     def test_what_libraries_say(self):
-        node = evidence.Evidence(self.root)
+        node = evidence.Evidence()
         for text, status, wanted in self.texts():
             ended = ("signal", -status) if status < 0 else ("exit", status)
             reason = reasons.of(ended, text, node, self.place)
@@ -329,7 +331,7 @@ class RecordedTest(unittest.TestCase):
     def test_lines_of_other_processes_between_those_of_a_traceback(self):
         two = (b"Traceback (most recent call last):\nTraceback (most recent call last):\n  File \"/ws/a.py\", line 3, in f\nloading\n"
                b"  File \"/ws/a.py\", line 3, in f\n    g()\n    g()\nValueError: bad\nValueError: bad\n")
-        reason = reasons.of(("exit", 1), two, evidence.Evidence(self.root), self.place)
+        reason = reasons.of(("exit", 1), two, evidence.Evidence(), self.place)
         self.assertEqual((reason["type"], reason["frame"]["line"]), ("ValueError", 3))
 
 

@@ -11,12 +11,12 @@ import threading
 import unittest
 
 import client as testclient
-from client import Client, Cut, after_preamble, spawn, until
+from client import Client, Cut, after_preamble, spawn, text, until
 from gpush_agent.core.refused import Refused
 from gpush_agent.host import locks
 from gpush_agent.host.folder import Folder, user_folders
 from gpush_agent.lifetime import lease
-from node import NodeTest, alive
+from node import NodeTest, alive, command
 
 SLOW = True
 
@@ -273,10 +273,10 @@ class LockTest(NodeTest):
         until(lambda: self.free(self.locks()[0]["path"]), what="lock let go")
 
     def test_the_run_of_a_dead_agent_does_not_lock_its_own_node_out(self):
-        fake = ("import os, time\ndef start(agent, params):\n    pid = agent.fork(keep_locks=True)\n"
-                "    if pid == 0:\n        os.setsid()\n        time.sleep(1000)\n    return {'pid': pid}\n")
-        client = self.client(locks=self.locks(), extra={"runs/requests": fake})
-        run = client.call("run.start", run=7)["pid"]
+        claims = text("runs/claims.py").replace("        if again and", "        return\n        if again and")
+        supervisor = "class Supervisor:\n    pass\ndef main(run):\n    import time\n    time.sleep(1000)\n"
+        client = self.client(locks=self.locks(), extra={"runs/claims": claims, "runs/supervisor": supervisor})
+        run = client.call("run.start", run=7, spec=command("/", "true"))["pid"]
         self.foreign.append(run)
         pid = client.call("status")["pid"]
         os.kill(pid, signal.SIGKILL)

@@ -14,6 +14,7 @@ import unittest
 
 from client import DEADLINE, free_port      # puts the agent on the path, too
 from gpush_agent.core import processes
+from gpush_agent.core.loop import Loop
 from gpush_agent.core.refused import Refused
 from gpush_agent.lifetime import ending
 from gpush_agent.node.activation import Activation
@@ -50,20 +51,24 @@ class StubEnvironment:
 class StubAgent:
     def __init__(self, state):
         self.state, self.gang, self.node = state, "gang", 0
-        self.config, self.forks = {}, 0
+        self.config, self.lock_fds, self.workspace = {}, [], None
+        self.loop = Loop()
         self.environment = StubEnvironment()
         self.environment.activation = Activation(self)
         self.environment.base = {"PATH": os.environ["PATH"], "HOME": "/tmp", "BASE": "yes"}
         self.origin = processes.Origin()
         os.umask(self.origin.umask)
 
-    def fork(self, keep=(), keep_locks=False):
-        pid = os.fork()
-        self.forks += 1
-        if pid == 0:
-            processes.plain_child(self.origin)
-            processes.close_all(keep)
-        return pid
+    def start(self, params):
+        """The answer to run.start; Refused when it is one."""
+        answers = []
+        requests.start(self, params, lambda *answer: answers.append(answer))
+        while not answers:
+            self.loop.turn()
+        result, refused = answers[0]
+        if refused is not None:
+            raise refused
+        return result
 
 
 class Output:
@@ -129,12 +134,14 @@ def open_files():
 
 
 class RunTest(unittest.TestCase):
+    agent_of = StubAgent
+
     def setUp(self):
         self.base = tempfile.mkdtemp(prefix="gps")
         self.state = os.path.join(self.base, "ws.gpush")
         self.cwd = os.path.join(self.base, "ws")
         os.mkdir(self.cwd)
-        self.agent = StubAgent(self.state)
+        self.agent = self.agent_of(self.state)
         self.supervisors = []
         self.run_number = 0
 
@@ -148,6 +155,9 @@ class RunTest(unittest.TestCase):
                 pass
         rundir.clean_lost(self.state)
         shutil.rmtree(self.base, ignore_errors=True)
+        loop = self.agent.loop      # closed here, not by the collector in some later child
+        for part in (loop.selector, loop.wake_in, loop.wake_out):
+            part.close()
 
     def script(self, text, name="train.py"):
         with open(os.path.join(self.cwd, name), "w") as file:
@@ -166,7 +176,7 @@ class RunTest(unittest.TestCase):
 
     def start(self, spec, **params):
         self.run_number += 1
-        pid = requests.start(self.agent, dict(params, run=self.run_number, spec=spec))["pid"]
+        pid = self.agent.start(dict(params, run=self.run_number, spec=spec))["pid"]
         self.supervisors.append(pid)
         return self.run_number
 
@@ -410,7 +420,7 @@ class ClaimTest(RunTest):
         self.assertEqual(rundir.numbers(self.state), [])
         for params in ({"run": 0}, {"run": "1"}, {"run": True}, {}):
             with self.assertRaises(Refused):
-                requests.start(self.agent, dict(params, spec=self.spec()))
+                self.agent.start(dict(params, spec=self.spec()))
         with self.assertRaises(Refused):
             requests.stop(self.agent, {"run": 99})
 
@@ -567,7 +577,7 @@ class LostTest(RunTest):
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            requests.start(self.agent, {"run": 1, "spec": self.spec()})
+            self.agent.start({"run": 1, "spec": self.spec()})
             os.kill(os.getpid(), signal.SIGKILL)
         os.waitpid(pid, 0)
         until(lambda: len(os.listdir(self.cwd)) == 3)

@@ -20,7 +20,7 @@ import shlex
 
 FOLDER = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "launch", "src", "test",
                                        "resources", "dev", "gpush", "launch", "fabric"))
-QUERY = "nvidia-smi --query-gpu=index,uuid,pci.bus_id,name,memory.total,driver_version,mig.mode.current --format=csv,noheader,nounits"
+QUERY = "nvidia-smi --query-gpu=index,name,driver_version,mig.mode.current --format=csv,noheader,nounits"
 ZERO = ":".join(["0000"] * 8)
 
 
@@ -228,16 +228,14 @@ class Node:
         if part:
             self.folders.append("%s/%s" % (own, part))
 
-    def gpus(self, count, name, memory, driver, pci="", link="", nics="", near="", mig="Disabled", numas="2"):
+    def gpus(self, count, name, driver, pci="", link="", nics="", near="", mig="Disabled", numas="2"):
         """What nvidia-smi says of so many equal GPUs. `pci`, `nics`: lists of words; `near`: the GPU that each of these is beside."""
         count, addresses, nics = int(count), pci.split(), nics.split()
         near = [int(word) for word in near.split()] or list(range(len(nics)))
         half = max(1, count // int(numas))
         rows = []
         for gpu, address in enumerate(addresses):
-            domain, _, rest = address.partition(":")
-            rows.append("%d, GPU-%08x-0000-4000-8000-00000000%04x, %08X:%s, %s, %s, %s, %s\n" % (
-                gpu, self.number + 1, gpu, int(domain, 16), rest.upper(), name, memory, driver, mig))
+            rows.append("%d, %s, %s, %s\n" % (gpu, name, driver, mig))
             self.pci(address, vendor="0x10de", driver="nvidia", numa=str(gpu // half))
         self.answers["commands"][QUERY] = {"text": "".join(rows)}
         heads = ["GPU%d" % gpu for gpu in range(count)] + ["NIC%d" % nic for nic in range(len(nics))]

@@ -19,7 +19,6 @@ NONE = bytes(SLOT)
 LONGEST = 255 - len(MAP)
 PAGE = 4096
 ZEROS = bytes(BLOCK)
-PREADV = getattr(os, "preadv", None)        # since Python 3.7
 OPEN = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -45,13 +44,9 @@ def length_of(size, index):
 def read_block(fd, size, index, space):
     """A block of a file, in the first bytes of `space`; shorter when the file is."""
     view, done = memoryview(space)[:length_of(size, index)], 0
+    os.lseek(fd, index * BLOCK, os.SEEK_SET)        # no one else reads by this descriptor
     while done < len(view):
-        if PREADV is not None:
-            count = PREADV(fd, [view[done:]], index * BLOCK + done)
-        else:
-            piece = os.pread(fd, min(PIECE, len(view) - done), index * BLOCK + done)
-            count = len(piece)
-            view[done:done + count] = piece
+        count = os.readv(fd, [view[done:]])
         if not count:
             break
         done += count

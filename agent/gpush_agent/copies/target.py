@@ -5,6 +5,7 @@ import hashlib
 import os
 import stat
 
+from ..core.wholefile import write_all
 from ..files.tree import Blocked, Tree, is_file, is_folder, is_link
 from . import parts
 from .parts import Part
@@ -205,8 +206,7 @@ class Target:
         folder, temporary = self.above(tree, names), parts.stem(names[-1]) + parts.SUFFIX
         fd = own_file(temporary, folder)
         try:
-            while len(content):
-                content = content[os.write(fd, content):]
+            write_all(fd, content)
             os.fchmod(fd, mode)
             os.utime(fd, ns=(mtime, mtime))
             os.replace(temporary, names[-1], src_dir_fd=folder, dst_dir_fd=folder)

@@ -5,10 +5,12 @@ import json
 import os
 import struct
 
+from ..core.processes import raw
+from ..core.wholefile import PIECE, write_all
+
 HEAD = struct.Struct(">II")     # length of the header, of the bytes
 MAX_HEADER = 64 << 20
 MAX_BYTES = 256 << 20           # a list of files; everything else has a block at most
-PIECE = 1 << 20
 BLOCK = 4 << 20                 # what is lost at most, for each stream, when a copy is interrupted
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -28,10 +30,6 @@ def of_os_error(error):
 
 def text(raw):
     return raw.decode("utf-8", "surrogateescape")
-
-
-def raw(text):
-    return text.encode("utf-8", "surrogateescape")
 
 
 class Lost(Exception):
@@ -81,13 +79,8 @@ class Wire:
         return space
 
 
-def write_all(fd, views):
-    """For pipes and blocking sockets."""
-    for view in views:
-        view = memoryview(view)
-        while len(view):
-            view = view[os.write(fd, view[:PIECE]):]
-
-
 def over_descriptors(source, target):
-    return Wire(lambda view: os.readv(source, [view]), lambda views: write_all(target, views))
+    def write(views):
+        for view in views:
+            write_all(target, view)
+    return Wire(lambda view: os.readv(source, [view]), write)

@@ -5,11 +5,15 @@ import os
 import time
 
 
-def take(path, wait):
+def private(path):
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+
+def take(path, wait, opened=private):
     """An open descriptor with a flock on the file that `path` leads to, or None if it is held (wait: seconds)."""
     until = time.monotonic() + wait
     while True:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fd = opened(path)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if same(fd, path):

@@ -1,4 +1,5 @@
 """One thread, one selector: file descriptors, timers, child processes. Nothing in it ever waits for anything else."""
+import collections
 import errno
 import heapq
 import os
@@ -32,6 +33,7 @@ class Loop:
         self.timers = []            # heap of (at, tie, Timer)
         self.tie = 0
         self.children = {}          # pid -> call(wait status)
+        self.posted = collections.deque()
         self.running = True
         self.wake_in, self.wake_out = socket.socketpair()
         self.wake_in.setblocking(False)
@@ -86,6 +88,14 @@ class Loop:
         heapq.heappush(self.timers, (timer.at, self.tie, timer))
         return timer
 
+    def post(self, call):
+        """For other threads: the loop makes this call."""
+        self.posted.append(call)
+        try:
+            self.wake_out.send(b"\0")
+        except BlockingIOError:     # it is awake
+            pass
+
     # ---- children
 
     def catch_signals(self, on_terminate):
@@ -106,6 +116,8 @@ class Loop:
         except BlockingIOError:
             pass
         self.reap()
+        while self.posted:
+            self._call(self.posted.popleft())
 
     def reap(self):
         while True:
@@ -117,10 +129,13 @@ class Loop:
                 return
             call = self.children.pop(pid, None)
             if call is not None:
-                try:
-                    call(status)
-                except Exception:   # the top of every handler, see turn
-                    self.log(traceback.format_exc())
+                self._call(lambda: call(status))
+
+    def _call(self, call):
+        try:
+            call()
+        except Exception:           # the top of every handler, see turn
+            self.log(traceback.format_exc())
 
     # ---- running
 
@@ -150,7 +165,4 @@ class Loop:
             timer = heapq.heappop(self.timers)[2]
             if timer.live:
                 timer.live = False
-                try:
-                    timer.call()
-                except Exception:   # as above
-                    self.log(traceback.format_exc())
+                self._call(timer.call)

@@ -17,12 +17,21 @@ MOST_KILL_SCORE = 1000
 GPU_DEVICE = re.compile(r"/dev/(nvidia[0-9]+|nvidia-uvm|kfd)\Z")
 
 
-class Origin:
-    """What the agent changed for itself and gives back to its children. Taken once, before anything is changed."""
+class Settings:
+    """Of this process, which a child of it gets."""
 
     def __init__(self):
         self.umask = os.umask(0o077)
+        os.umask(self.umask)
         self.files = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+
+class Origin(Settings):
+    """What the agent changes for itself and gives back to its children. Taken once."""
+
+    def __init__(self):
+        super().__init__()
+        os.umask(0o077)
         soft, hard = self.files
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))

@@ -8,6 +8,15 @@ class Refused(Exception):
         self.facts = facts or {}
 
 
+def of_error(error):
+    """The refusal that any exception amounts to."""
+    if isinstance(error, Refused):
+        return error
+    if isinstance(error, OSError):
+        return of_os_error(error)
+    return Refused("failed", {"reason": type(error).__name__ + ": " + str(error)[:200]})
+
+
 def of_os_error(error, path=None):
     """The refusal that an OSError amounts to."""
     import errno

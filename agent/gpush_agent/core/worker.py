@@ -5,7 +5,8 @@ import signal
 import sys
 
 from . import processes
-from .refused import Refused, of_os_error
+from .refused import Refused, of_error, of_os_error
+from .wholefile import write_all
 
 LATE_SECONDS = 1.0
 LATE_ROUNDS = 10        # a shell that starts processes faster than we find them ends with its loop
@@ -14,8 +15,9 @@ LATE_ROUNDS = 10        # a shell that starts processes faster than we find them
 class Worker:
     """A function in a forked child, its JSON answer read by the loop: for everything that may block."""
 
-    def __init__(self, loop, origin, function, answer, seconds):
-        """`answer(result, refused)` is called once, with one of the two None."""
+    def __init__(self, loop, origin, function, answer, seconds, keep=(), then=None):
+        """`answer(result, refused)` is called once, with one of the two None. The child has the descriptors in `keep`, and goes on
+        with `then()` when it has given a result."""
         self.loop, self.answer = loop, answer
         self.parts, self.size = [], 0
         self.fd = -1
@@ -31,7 +33,7 @@ class Worker:
             return
         os.set_blocking(self.fd, False)
         if self.pid == 0:
-            _work(origin, function, out)
+            _work(origin, function, out, keep, then)
         os.close(out)
         loop.child(self.pid, lambda status: None)
         loop.read(self.fd, self.ready)
@@ -79,24 +81,20 @@ class Worker:
             self.answer(value["result"], None)
 
 
-def _work(origin, function, out):
-    code = 0
+def _work(origin, function, out, keep, then):
     try:
         processes.plain_child(origin)
         os.setsid()
-        processes.close_all(keep=(out,))
+        processes.close_all(keep=[out] + list(keep))
         value = {"result": function()}
-    except Refused as refused:
-        value = {"code": refused.code, "facts": refused.facts}
-    except OSError as error:
-        refused = of_os_error(error)
-        value = {"code": refused.code, "facts": refused.facts}
     except BaseException as error:      # the top of a process: the caller gets the reason
-        value, code = {"code": "failed", "facts": {"reason": type(error).__name__ + ": " + str(error)[:200]}}, 1
+        refused = of_error(error)
+        value = {"code": refused.code, "facts": refused.facts}
     try:
-        view = memoryview(json.dumps(value).encode())
-        while view:
-            view = view[os.write(out, view):]
+        write_all(out, json.dumps(value).encode())
+        if then is not None and "result" in value:
+            os.close(out)
+            then()
     finally:
         sys.stderr.flush()
-        os._exit(code)
+        os._exit(0)

@@ -24,10 +24,9 @@ def answer(params, session, home):
 def facts(reader, peers):
     addresses = reader.addresses()
     image = reader.environment_of(1)
-    ports = rdma.ports(reader)
     found = {"hostname": reader.word("proc/sys/kernel/hostname"),
-             "rdma": ports, "memlock": memlock(reader),
-             "interfaces": interfaces.interfaces(reader, ports, addresses),
+             "rdma": rdma.ports(reader), "memlock": memlock(reader),
+             "interfaces": interfaces.interfaces(reader, addresses),
              "routes": interfaces.routes(reader, peers, addresses),
              "default_route": interfaces.default_route(reader)}
     found.update(gpus.facts(reader))

@@ -6,12 +6,11 @@ import re
 from . import topology
 
 MAX_GPUS = 64
-FIELDS = ("index", "uuid", "pci.bus_id", "name", "memory.total", "driver_version", "mig.mode.current")
+FIELDS = ("index", "name", "driver_version", "mig.mode.current")
 TOPOLOGY = ("nvidia-smi", "topo", "-m")
 PROC = "proc/driver/nvidia"
 KFD = "sys/class/kfd/kfd/topology/nodes"
 ROCM = ("rocm-smi", "--showproductname", "--showbus", "--json")
-BUS_ID = re.compile(r"(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]\Z")
 NO_VALUE = re.compile(r"\[.*\]\Z|ERR!\Z|N/A\Z|\Z")      # [N/A], [Not Supported], [Unknown Error], [GPU requires reset] …
 DENIED = (errno.EPERM, errno.EACCES)
 XGMI = 11                   # type of a link between two GPUs
@@ -39,7 +38,9 @@ def nvidia(reader):
         output = reader.run(query(FIELDS[:-1]))[0]
     gpus = listed(reader, output or "") or from_proc(reader)
     found = {"gpu_vendor": "nvidia", "gpus": gpus}
-    found.update(topology.parse(matrix or ""))
+    links = topology.parse(matrix or "")
+    if links:
+        found["topology"] = links
     channels = reader.names("dev/nvidia-caps-imex-channels")[:MAX_GPUS]
     if channels:
         found["imex"] = channels
@@ -64,28 +65,10 @@ def row(fields):
 
 
 def gpu_of(fields):
-    gpu = {"index": int(fields[0])}
-    for key, value in zip(("uuid", "pci", "name", "memory_mib", "driver", "mig"), fields[1:]):
-        value = value[:200]
-        if NO_VALUE.match(value):
-            continue
-        if key == "pci":
-            value = bus_id(value)
-        elif key == "memory_mib":
-            value = int(value) if re.match(r"[0-9]{1,9}\Z", value) else None
-        elif key == "mig":
-            value = value == "Enabled"
-        if value is not None:
-            gpu[key] = value
+    gpu = {key: value[:200] for key, value in zip(("name", "driver", "mig"), fields[1:]) if not NO_VALUE.match(value)}
+    if "mig" in gpu:
+        gpu["mig"] = gpu["mig"] == "Enabled"
     return gpu
-
-
-def bus_id(text):
-    """00000000:1B:00.0 as the kernel writes it: 0000:1b:00.0."""
-    if not BUS_ID.match(text):
-        return None
-    domain, _, rest = text.lower().partition(":")
-    return "%04x:%s" % (int(domain, 16), rest)
 
 
 def from_proc(reader):
@@ -95,8 +78,7 @@ def from_proc(reader):
     for name in reader.names(PROC + "/gpus")[:MAX_GPUS]:
         lines = reader.text("%s/gpus/%s/information" % (PROC, name)).splitlines()
         fields = {key.strip(): topology.plain(value).strip()[:200] for key, _, value in (line.partition(":") for line in lines)}
-        gpu = {"index": len(found), "uuid": fields.get("GPU UUID"), "pci": bus_id(name), "name": fields.get("Model"),
-               "driver": version.group(1) if version else None}
+        gpu = {"name": fields.get("Model"), "driver": version.group(1) if version else None}
         found.append({key: value for key, value in gpu.items() if value not in (None, "")})
     return found
 
@@ -105,25 +87,21 @@ def from_proc(reader):
 
 def amd(reader):
     """The nodes of the kernel's topology that compute; a container may read those of its own GPUs only."""
-    gpus, nodes = [], {}
+    gpus, nodes, places = [], {}, {}
     driver = reader.word("sys/module/amdgpu/version")
     for node in reader.names(KFD)[:MAX_GPUS * 2]:
         properties = table(reader.text("%s/%s/properties" % (KFD, node), normal=DENIED))
         if not properties.get("simd_count"):
             continue            # a processor, or a GPU that is not ours
         pci = amd_bus(properties)
-        folder = "sys/bus/pci/devices/" + pci
-        memory = reader.number(folder + "/mem_info_vram_total")
-        identity = reader.word(folder + "/unique_id")
-        gpu = {"index": len(gpus), "pci": pci, "name": reader.word(folder + "/product_name"), "driver": driver,
-               "uuid": "GPU-" + identity if identity else None, "memory_mib": memory >> 20 if memory and memory > 0 else None}
-        gpu = {key: value for key, value in gpu.items() if value not in (None, "")}
-        nodes[node] = len(gpus)
+        gpu = {"name": reader.word("sys/bus/pci/devices/%s/product_name" % pci), "driver": driver}
+        gpu = {key: value for key, value in gpu.items() if value}
+        nodes[node], places[pci] = len(gpus), gpu
         gpus.append(gpu)
         if len(gpus) >= MAX_GPUS:
             break
     if any("name" not in gpu for gpu in gpus):
-        name_by_tool(reader, gpus)
+        name_by_tool(reader, places)
     found = {"gpu_vendor": "amd", "gpus": gpus}
     links = amd_links(reader, nodes)
     if links:
@@ -141,7 +119,7 @@ def amd_bus(properties):
     return "%04x:%02x:%02x.%d" % (properties.get("domain", 0) & 0xffffffff, location >> 8 & 0xff, location >> 3 & 0x1f, location & 7)
 
 
-def name_by_tool(reader, gpus):
+def name_by_tool(reader, places):
     try:
         cards = json.loads(reader.run(ROCM)[0] or "{}")
     except (ValueError, RecursionError):
@@ -151,9 +129,9 @@ def name_by_tool(reader, gpus):
         if isinstance(card, dict):
             fields = {key.lower(): value for key, value in card.items() if isinstance(value, str)}
             names[fields.get("pci bus", "").lower()] = topology.plain(fields.get("card series", ""))[:200]
-    for gpu in gpus:
-        if "name" not in gpu and names.get(gpu["pci"]):
-            gpu["name"] = names[gpu["pci"]]
+    for pci, gpu in places.items():
+        if names.get(pci):
+            gpu.setdefault("name", names[pci])
 
 
 def amd_links(reader, nodes):

@@ -5,7 +5,6 @@ from .rdma import plain
 
 CLASS = "sys/class/net"
 MAX_INTERFACES = 256
-MAX_MEMBERS = 64
 MAX_ADDRESSES = 16          # of one interface
 MAX_PEERS = 1024
 MAX_MEGABITS = 10000000     # more is the unsigned -1 of older kernels: unknown
@@ -19,13 +18,8 @@ PEER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}\Z|[0-9a-fA-F:]*:[0-9a-fA-F:.]*\Z
 UP, REJECT = 0x1, 0x200
 
 
-def interfaces(reader, ports, addresses):
+def interfaces(reader, addresses):
     """An entry for each; the host's ends of containers (veth without an address) are left out."""
-    devices = {}
-    for port in ports:
-        for name in port.get("interfaces", ()):
-            if port["device"] not in devices.setdefault(name, []):
-                devices[name].append(port["device"])
     found = []
     names = [name for name in reader.names(CLASS) if name != "bonding_masters"]
     for name in names + sorted(set(addresses) - set(names)):
@@ -34,13 +28,13 @@ def interfaces(reader, ports, addresses):
         entry = {"name": name, "state": reader.word(folder + "/operstate"), "kind": kind(reader, folder, parts, name)}
         if entry["kind"] == "veth" and name not in addresses:
             continue
-        found.append(complete(reader, entry, folder, parts, devices.get(name), addresses.get(name, [])))
+        found.append(complete(reader, entry, folder, parts, addresses.get(name, [])))
         if len(found) >= MAX_INTERFACES:
             break
     return found
 
 
-def complete(reader, entry, folder, parts, devices, addresses):
+def complete(reader, entry, folder, parts, addresses):
     megabits, mtu = reader.number(folder + "/speed"), reader.number(folder + "/mtu")
     if megabits is not None and 0 < megabits <= MAX_MEGABITS:
         entry["gbits"] = plain(megabits / 1000.0)
@@ -48,18 +42,8 @@ def complete(reader, entry, folder, parts, devices, addresses):
         entry["mtu"] = mtu
     if "master" in parts:
         entry["master"] = reader.target(folder + "/master")
-    if "bonding" in parts:
-        entry["members"] = reader.word(folder + "/bonding/slaves").split()[:MAX_MEMBERS]
-    elif "bridge" in parts:
-        entry["members"] = reader.names(folder + "/brif")[:MAX_MEMBERS]
-    elif entry["kind"] == "vlan":
-        entry["members"] = [part[6:] for part in sorted(parts) if part.startswith("lower_")][:MAX_MEMBERS]
-    if devices:
-        entry["rdma"] = devices
     if addresses:
         entry["addresses"] = addresses[:MAX_ADDRESSES]
-    if "device" in parts:
-        entry["driver"] = reader.target(folder + "/device/driver")
     return {key: value for key, value in entry.items() if value not in ("", [])}
 
 
@@ -87,7 +71,7 @@ def kind(reader, folder, parts, name):
 
 
 def routes(reader, peers, addresses):
-    """By which interface and with which own address each peer is reached."""
+    """By which interface each peer is reached."""
     found = []
     for peer in peers[:MAX_PEERS]:
         if not PEER.match(peer):
@@ -95,7 +79,7 @@ def routes(reader, peers, addresses):
             continue
         route = reader.route(peer, addresses)
         if route is not None:
-            found.append({"to": peer, "interface": route[0], "source": route[1]})
+            found.append({"to": peer, "interface": route})
     return found
 
 

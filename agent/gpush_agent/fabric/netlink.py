@@ -11,7 +11,7 @@ ADDRESS = struct.Struct("=BBBBI")           # family, prefix length, flags, scop
 ROUTE = struct.Struct("=BBBBBBBBI")         # family, prefix length of the destination, and eight that are not asked for
 ATTRIBUTE = struct.Struct("=HH")
 IFA_ADDRESS, IFA_LOCAL = 1, 2
-RTA_DESTINATION, RTA_INTERFACE, RTA_SOURCE = 1, 4, 7
+RTA_DESTINATION, RTA_INTERFACE = 1, 4
 SECONDS = 2.0
 MAX_ADDRESSES = 1000
 BYTES = {socket.AF_INET: 4, socket.AF_INET6: 16}
@@ -40,16 +40,15 @@ def addresses():
 
 
 def route(peer):
-    """(interface, source address). Raises OSError where there is no route, or no answer."""
+    """The interface to a peer. Raises OSError where there is no route, or no answer."""
     family = socket.AF_INET6 if ":" in peer else socket.AF_INET
     raw = socket.inet_pton(family, peer)
     body = ROUTE.pack(family, len(raw) * 8, 0, 0, 0, 0, 0, 0, 0) + ATTRIBUTE.pack(ATTRIBUTE.size + len(raw), RTA_DESTINATION) + raw
     for kind, answer in asked(GET_ROUTE, 0, body):
         if kind == NEW_ROUTE and len(answer) >= ROUTE.size:
-            values = attributes(answer[ROUTE.size:])
-            index, source = values.get(RTA_INTERFACE, b""), values.get(RTA_SOURCE, b"")
-            if len(index) == 4 and len(source) == len(raw):
-                return socket.if_indextoname(struct.unpack("=I", index)[0]), socket.inet_ntop(family, source)
+            index = attributes(answer[ROUTE.size:]).get(RTA_INTERFACE, b"")
+            if len(index) == 4:
+                return socket.if_indextoname(struct.unpack("=I", index)[0])
         break
     raise OSError("no answer")
 

@@ -37,14 +37,12 @@ def whole(reader, device, node):
     """What is the same for all ports of a device."""
     folder = "%s/%s/device" % (CLASS, device)
     real = reader.resolved("%s/%s" % (CLASS, device))
-    parts = real.split("/")
-    pci = next((part for part in reversed(parts) if PCI.match(part)), None)
-    found = {"vendor": reader.word(folder + "/vendor"), "pci": pci, "driver": reader.target(folder + "/driver")}
+    pci = next((part for part in reversed(real.split("/")) if PCI.match(part)), None)
+    found = {"vendor": reader.word(folder + "/vendor")}
     if pci and not found["vendor"]:         # of a function below the PCI device
         found["vendor"] = reader.word("sys/bus/pci/devices/%s/vendor" % pci)
     if "/virtual/" in "/%s/" % real:
         found["software"] = True
-    found["virtual"] = reader.exists(folder + "/physfn") or any(".sf." in part for part in parts)
     found["verbs"] = "missing"
     if node:
         found["verbs"] = reader.device("dev/infiniband/" + node)
@@ -70,14 +68,13 @@ def one(reader, device, port, common, interfaces):
     entry = {"device": device, "port": port}
     entry["state"] = reader.word(folder + "/state").rpartition(": ")[2]     # "4: ACTIVE"
     entry["link"] = reader.word(folder + "/link_layer")
-    entry["rate"] = reader.word(folder + "/rate")
-    match = RATE.match(entry["rate"])
+    match = RATE.match(reader.word(folder + "/rate"))
     if match:
         entry["gbits"] = plain(float(match.group(1)))
     entry = {name: value for name, value in entry.items() if value != ""}
     entry.update(common)
-    gids = table(reader, folder)
-    interfaces = interfaces + sorted({gid["interface"] for gid in gids if "interface" in gid} - set(interfaces))
+    gids, others = table(reader, folder)
+    interfaces = interfaces + sorted(others - set(interfaces))
     if interfaces:
         entry["interfaces"] = interfaces
     if gids:
@@ -86,8 +83,8 @@ def one(reader, device, port, common, interfaces):
 
 
 def table(reader, folder):
-    """The GIDs in use. An empty slot reads as zeros, and its attributes as EINVAL."""
-    found, empty = [], 0
+    """The GIDs in use, and the interfaces that they name. An empty slot reads as zeros, and its attributes as EINVAL."""
+    found, interfaces, empty = [], set(), 0
     for index in sorted(int(name) for name in reader.names(folder + "/gids") if re.match(r"[0-9]{1,4}\Z", name)):
         gid = reader.word("%s/gids/%d" % (folder, index))
         if not GID.match(gid) or gid == ZERO:
@@ -97,14 +94,14 @@ def table(reader, folder):
             continue
         empty = 0
         entry = {"index": index, "gid": gid}
-        for key, name in (("type", "types"), ("interface", "ndevs")):
-            value = reader.word("%s/gid_attrs/%s/%d" % (folder, name, index))
-            if value:
-                entry[key] = value
+        kind = reader.word("%s/gid_attrs/types/%d" % (folder, index))
+        if kind:
+            entry["type"] = kind
+        interfaces.add(reader.word("%s/gid_attrs/ndevs/%d" % (folder, index)))
         found.append(entry)
         if len(found) >= MAX_GIDS:
             break
-    return found
+    return found, interfaces - {""}
 
 
 def plain(number):

@@ -143,7 +143,7 @@ class Reader:
             return {}
 
     def route(self, peer, addresses):
-        """(interface, source address) by which packets to this address leave; None without a route."""
+        """The interface by which packets to this address leave; None without a route."""
         try:
             return netlink.route(peer)
         except OSError:
@@ -207,7 +207,7 @@ def connected(peer, addresses):
         source = sock.getsockname()[0]
     for name, own in addresses.items():
         if any(address.partition("/")[0] == source for address in own):
-            return name, source
+            return name
     return None
 
 

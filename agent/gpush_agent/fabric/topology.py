@@ -6,7 +6,6 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}\Z")    # CPU Affinity, NUMA Affinity and GPU NUMA ID have blanks
 CONNECTION = re.compile(r"NV[0-9]{1,3}\Z|PIX\Z|PXB\Z|PHB\Z|NODE\Z|SYS\Z|C2C\Z")
-LEGEND = re.compile(r"\s*(NIC[0-9]{1,3}): +([A-Za-z0-9_.-]{1,64})\s*\Z")
 
 
 def plain(text):
@@ -15,8 +14,8 @@ def plain(text):
 
 
 def parse(text):
-    """{"topology": {"GPU0": {"GPU1": "NV18", "NIC0": "PIX"}}, "nics": {"NIC0": "mlx5_0"}}, without what is not there."""
-    rows, nics, columns = {}, {}, None
+    """{"GPU0": {"GPU1": "NV18", "NIC0": "PIX"}}; {} where it is no matrix."""
+    rows, columns = {}, None
     for line in text.splitlines():
         cells = [plain(cell).strip() for cell in ESCAPE.sub("", line).split("\t")]
         if columns is None:
@@ -26,13 +25,4 @@ def parse(text):
             pairs = {name: cell for name, cell in list(zip(columns, cells))[1:MAX_NAMES] if COLUMN.match(name) and CONNECTION.match(cell)}
             if pairs:
                 rows[cells[0]] = pairs
-        else:
-            legend = LEGEND.match(plain(line))
-            if legend and len(nics) < MAX_NAMES:
-                nics[legend.group(1)] = legend.group(2)
-    for name in columns or ():
-        # a driver of before 2022 has the devices themselves as columns
-        if COLUMN.match(name) and not re.match(r"(GPU|NIC)[0-9]", name) and any(name in row for row in rows.values()):
-            nics.setdefault(name, name)
-    found = {"topology": rows, "nics": nics}
-    return {key: value for key, value in found.items() if value}
+    return rows

@@ -6,10 +6,11 @@ import re
 import time
 
 from ..core.refused import Refused
+from ..core.wholefile import copy_all
 from .root import FILE, LINK, in_order
-from .state import OURS, write_all
+from .state import OURS
 from .trash import Trash
-from .tree import Blocked, MAX_PATH, READ_PIECE, is_file, is_folder, parents_of, parts_of, stamp_of
+from .tree import Blocked, MAX_PATH, is_file, is_folder, parents_of, parts_of, stamp_of
 
 MAX_ENTRIES = 1000 * 1000       # of one manifest
 FREE_BYTES = 64 << 10           # room that must be left for the journal and the manifest …
@@ -406,8 +407,7 @@ class Commit:
         with open(source, "rb") as file:
             fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
-                for piece in iter(lambda: file.read(READ_PIECE), b""):
-                    write_all(fd, piece)
+                copy_all(file.fileno(), fd)
             finally:
                 os.close(fd)
 
@@ -437,8 +437,7 @@ class Commit:
             fd = os.open(near, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
             try:
                 with open(source, "rb") as file:
-                    for piece in iter(lambda: file.read(READ_PIECE), b""):
-                        write_all(fd, piece)
+                    copy_all(file.fileno(), fd)
                 os.fchmod(fd, status.st_mode & 0o777)
                 os.utime(fd, ns=(status.st_mtime_ns, status.st_mtime_ns))
             finally:

@@ -8,6 +8,7 @@ import struct
 import subprocess
 
 from ..core import filelock
+from ..core.wholefile import replace
 
 MARK = "gpush.json"         # in .git: it is ours, and what we wrote last
 LAPTOP = "refs/remotes/laptop/"
@@ -191,9 +192,7 @@ class Repository:
             return {}           # cut off: as if we had written nothing
 
     def save(self, written):
-        with open(self.mark + ".new", "w") as new:
-            json.dump(written, new)
-        os.rename(self.mark + ".new", self.mark)
+        replace(self.mark, json.dumps(written), 0o666)
 
     def objects(self, source):
         header = source.read(12)
@@ -224,9 +223,7 @@ class Repository:
             text = "".join(line + "\n" for line in lines)
             if text:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path + ".new", "w", encoding="utf-8", errors="surrogateescape") as new:
-                    new.write(text)
-                os.rename(path + ".new", path)
+                replace(path, text, 0o666)
             elif os.path.exists(path):
                 os.unlink(path)
 

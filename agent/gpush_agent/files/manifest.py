@@ -3,6 +3,7 @@ of one file does not write all of them. Only the holder of the folder's lock wri
 import json
 import os
 
+from ..core.wholefile import write_all
 from .tree import stamp_of
 
 WHOLE, LOG = b"manifest.json", b"manifest.log"
@@ -89,9 +90,7 @@ class ManifestFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         fd = os.open(self.state.of(LOG), flags, 0o600)
         try:
-            data = memoryview(text.encode("utf-8"))
-            while data:
-                data = data[os.write(fd, data):]
+            write_all(fd, text.encode("utf-8"))
             at = os.fstat(fd).st_mtime_ns
         finally:
             os.close(fd)

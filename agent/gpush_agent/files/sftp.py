@@ -28,7 +28,6 @@ NAMES_AT_ONCE = 100
 A_SIZE, A_OWNER, A_MODE, A_TIMES, A_EXTENDED = 1, 2, 4, 8, 0x80000000
 F_READ, F_WRITE, F_APPEND, F_CREATE, F_TRUNCATE, F_EXCLUSIVE = 1, 2, 4, 8, 16, 32
 
-PREADV = getattr(os, "preadv", None)        # since Python 3.7
 U32, U64 = struct.Struct(">I"), struct.Struct(">Q")
 HEAD = struct.Struct(">IB")                 # of a packet: length and kind
 ATTRIBUTES = struct.Struct(">IQIIIII")
@@ -280,28 +279,13 @@ class Server:
         fd = self.handle(fields, "file")[1]
         offset, size = fields.u64(), fields.u32()
         size = min(size, MAX_READ)
-        if PREADV is not None:
-            return self.read_into(ident, fd, offset, size)
+        view = self.space[:size]        # no new memory: it is written before it is used again
         try:
-            data = os.pread(fd, size, offset)
+            os.lseek(fd, offset, os.SEEK_SET)
         except OSError as error:
             if error.errno != errno.ESPIPE:
                 raise
-            data = os.read(fd, size)
-        if not data and size:
-            raise Failed(EOF)
-        self.send(DATA, ident + U32.pack(len(data)), data)
-        return True
-
-    def read_into(self, ident, fd, offset, size):
-        """The same without new memory: into one buffer, which is written before it is used again."""
-        view = self.space[:size]
-        try:
-            count = PREADV(fd, [view], offset)
-        except OSError as error:
-            if error.errno != errno.ESPIPE:
-                raise
-            count = os.readv(fd, [view])
+        count = os.readv(fd, [view])
         if not count and size:
             raise Failed(EOF)
         self.send(DATA, ident + U32.pack(count), view[:count])

@@ -9,12 +9,12 @@ import stat
 import time
 
 from ..core.refused import Refused
+from ..core.wholefile import copy_all, replace
 from .root import FILE, LINK, in_order
-from .state import Held, State, write_all
+from .state import Held, State
 from .tree import Blocked, COARSE_NS, OWN, Tree, hash_rest, parents_of, parts_of, stamp_of
 
 FICLONE = 0x40049409            # a copy that shares its blocks, where the file system can
-PIECE = 1 << 20
 MADE = b"made.json"             # written last: with it the snapshot is whole
 MADE_AGAIN = frozenset((b"__pycache__",))
 KEPT_S = 3600                   # of a run that is started again after failures: its next attempt has begun by then
@@ -42,7 +42,7 @@ def make(root, state, run, generation, again=False):
         tree = os.path.join(folder, os.path.basename(root))
         try:
             os.makedirs(tree, 0o700)
-            write(folder, copy(root, state, tree, generation))
+            replace(os.path.join(folder, MADE), json.dumps(copy(root, state, tree, generation)))
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -104,10 +104,7 @@ def copy_file(fd, target, mode):
         try:
             fcntl.ioctl(out, FICLONE, fd)
         except OSError:
-            piece = os.read(fd, PIECE)
-            while piece:
-                write_all(out, piece)
-                piece = os.read(fd, PIECE)
+            copy_all(fd, out)
     finally:
         os.close(out)
 
@@ -125,13 +122,6 @@ def link_rest(there, folder, entries, folders, root, tree):
         if text in entries or text in folders or name in MADE_AGAIN or path == OWN:
             continue
         os.symlink(os.path.join(root, path), os.path.join(tree, path))
-
-
-def write(folder, value):
-    path = os.path.join(folder, MADE)
-    with open(path + b".new", "w") as file:
-        json.dump(value, file)
-    os.rename(path + b".new", path)
 
 
 class Snapshot:

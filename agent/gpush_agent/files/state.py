@@ -9,9 +9,10 @@ import time
 import zlib
 
 from ..core.refused import Refused
+from ..core.wholefile import copy_all, replace, write_all
 from .manifest import ManifestFile
 from .root import FILE, LINK, Root, in_order
-from .tree import Blocked, READ_PIECE, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
+from .tree import Blocked, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
 
 LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit within this time
 LOCK_PAUSE_S = 0.02
@@ -99,16 +100,8 @@ class State:
         self.lock_fd = -1
 
     def write(self, name, text):
-        """Replaces a file of gpush whole; returns its modification time, which is the file system's clock."""
-        fresh = self.of(name + b".new-%d" % os.getpid())
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            write_all(fd, text.encode("utf-8"))
-            moment = os.fstat(fd).st_mtime_ns
-        finally:
-            os.close(fd)
-        os.rename(fresh, self.of(name))
-        return moment
+        """Returns the modification time."""
+        return replace(self.of(name), text)
 
     def read(self, name):
         """A JSON file of gpush; None when it is missing or incomplete."""
@@ -332,12 +325,7 @@ class Stage:
         digest = hashlib.sha256()
         out = os.open(self.of(self.part), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            while True:
-                piece = os.read(fd, READ_PIECE)
-                if not piece:
-                    break
-                digest.update(piece)
-                write_all(out, piece)
+            copy_all(fd, out, digest.update)
         finally:
             os.close(out)
         if digest.hexdigest() != hash_hex:
@@ -358,12 +346,6 @@ class Stage:
                 os.unlink(os.path.join(self.folder, name))
         except OSError:
             pass  # what stays is found, verified or removed the next time
-
-
-def write_all(fd, data):
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view):]
 
 
 def inflate(data, limit):

@@ -7,12 +7,13 @@ import struct
 import zlib
 
 from ..core.refused import Refused
+from ..core.wholefile import write_all
 from . import snapshot
 from .commit import Commit
 from .finder import Finder
 from .patch import Patch
 from .root import in_order
-from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders, write_all
+from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders
 from .tree import Blocked, OWN, Tree, is_executable, is_file, is_folder, is_link, parents_of, parts_of
 
 TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED, FIND, FOUND = range(1, 17)

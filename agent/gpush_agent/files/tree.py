@@ -5,9 +5,9 @@ import os
 import stat
 
 from ..core.refused import Refused
+from ..core.wholefile import PIECE
 
 MAX_PATH = 4096                 # Linux takes no longer ones
-READ_PIECE = 1 << 20            # a megabyte at a time: hashing is then bound by SHA-256, not by calls
 READ_TRIES = 5                  # a file that changes while it is read is read again this often
 OWN = b".gpush"                 # our own folder at the root when the state folder is on another file system
 FINE_NS = 20 * 1000 * 1000      # two kernel ticks: a change this close to a stamp may not show in it
@@ -166,7 +166,7 @@ class Tree:
 def hash_rest(fd):
     digest = hashlib.sha256()
     while True:
-        piece = os.read(fd, READ_PIECE)
+        piece = os.read(fd, PIECE)
         if not piece:
             return digest.hexdigest()
         digest.update(piece)

@@ -7,15 +7,14 @@
 import errno
 import os
 import socket
-import stat
 import time
 
 from ..core.digest import sha256
 from ..core.filelock import same, take
 from ..core.refused import Refused
 from ..core.sockets import peer_uid
+from . import relay
 
-BASES = ("/tmp", "/var/tmp", "/dev/shm")
 START_SECONDS = 20.0
 LOCK_SECONDS = 5.0
 WAIT_SECONDS = 10.0         # for an agent that lives and must make its folder again
@@ -35,15 +34,7 @@ def own_folder(path, create):
             pass
         except OSError:
             return False
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return False
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        return False
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        return False
-    return os.access(path, os.W_OK | os.X_OK)
+    return relay.own_folder(path) and os.access(path, os.W_OK | os.X_OK)
 
 
 def take_in(folder, path, wait):
@@ -66,29 +57,20 @@ def user_folders(bases):
 
 def abstract(name, bases):
     """The abstract name of the agent whose folder has this name."""
-    mark = "" if list(bases) == list(BASES) else sha256("\n".join(bases).encode()).hexdigest()[:12]
+    mark = "" if list(bases) == list(relay.BASES) else sha256("\n".join(bases).encode()).hexdigest()[:12]
     return "\0gpush-%d-%s%s" % (os.getuid(), name, mark)
 
 
 def connect(path):
     """A connection to the agent at this folder, or None."""
-    if not (own_folder(os.path.dirname(path), False) and own_folder(path, False)):
-        return None
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        sock.settimeout(5.0)
-        sock.connect(os.path.join(path, "agent.sock"))
-        sock.settimeout(None)
-        return sock
-    except OSError:
-        sock.close()
-        return None
+    is_own = relay.own_folder(os.path.dirname(path)) and relay.own_folder(path)
+    return relay.connect(path, socket.socket) if is_own else None
 
 
 class Folder:
     def __init__(self, gang, node, bases):
         self.name = digest(gang, node)
-        self.bases = [bases] if isinstance(bases, str) else list(bases or BASES)
+        self.bases = [bases] if isinstance(bases, str) else list(bases or relay.BASES)
         self.abstract = abstract(self.name, self.bases)
         self.path = None
         self.lock_fd = -1

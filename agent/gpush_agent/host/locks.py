@@ -1,16 +1,15 @@
 """Locks that an agent holds for its gang (a GPU, a port range): all or nothing, between users too."""
 import errno
-import fcntl
 import json
 import os
 import time
 
+from ..core import filelock
 from ..core.filelock import same
 from ..core.refused import Refused, of_os_error
 
 FOLDER_MODE, FILE_MODE = 0o1777, 0o666
 PATIENCE = 0.3              # seconds: a process that only reads a lock holds it for a moment
-STEP = 0.02
 TOUCH_SECONDS = 600         # cleaners of /tmp count in days
 
 
@@ -30,14 +29,9 @@ def take_all(wanted, label):
 
 def take(path, label, patience=PATIENCE):
     """Tries again for so many seconds: a lock is also busy while it is read, and its label is then an old one."""
-    until = time.monotonic() + patience
     try:
-        fd, locked = attempt(path)
-        while not locked and time.monotonic() < until:
-            time.sleep(STEP)
-            os.close(fd)
-            fd, locked = attempt(path)
-        if locked:
+        fd = filelock.take(path, patience, open_file)
+        if fd is not None:
             try:
                 sign(fd, label)
             except OSError as error:
@@ -46,6 +40,7 @@ def take(path, label, patience=PATIENCE):
                     raise
                 # on a full disk a lock without a label still works
             return fd
+        fd = open_file(path)
     except OSError as error:
         raise of_os_error(error, path)
     holder = read(fd)
@@ -54,20 +49,6 @@ def take(path, label, patience=PATIENCE):
         return fd
     os.close(fd)
     raise Refused("held", {"path": path, "label": label.get("label", ""), "holder": holder})
-
-
-def attempt(path):
-    """(descriptor, whether it is locked and of the file that is at `path`)."""
-    make_folder(os.path.dirname(path))
-    fd = open_file(path)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EAGAIN, errno.EACCES):
-            os.close(fd)
-            raise
-        return fd, False
-    return fd, same(fd, path)
 
 
 def sign(fd, label):
@@ -132,6 +113,7 @@ def touch(fd):
 
 def open_file(path):
     """World-writable in a sticky folder: another user's file must be lockable by us and ours by them."""
+    make_folder(os.path.dirname(path))
     try:
         return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:

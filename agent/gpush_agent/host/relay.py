@@ -75,20 +75,28 @@ def own_folder(path):
     return found.st_mode & KINDS == FOLDER and found.st_uid == os.getuid() and not found.st_mode & OTHERS
 
 
+def connect(folder, kind):
+    """A connection to the agent at this folder, or None. `kind`: of socket."""
+    sock = kind(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        sock.settimeout(5.0)
+        sock.connect(os.path.join(folder, "agent.sock"))
+        sock.settimeout(None)
+        return sock
+    except OSError:
+        sock.close()
+        return None
+
+
 def find(name, bases):
     """A connection to the agent whose folder has this name, or None."""
     for base in bases:
         user = os.path.join(base, "gpush-%d" % os.getuid())
         folder = os.path.join(user, name)
         if own_folder(user) and own_folder(folder):
-            sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-            try:
-                sock.settimeout(5.0)
-                sock.connect(os.path.join(folder, "agent.sock"))
-                sock.settimeout(None)
+            sock = connect(folder, _socket.socket)
+            if sock is not None:
                 return sock
-            except OSError:
-                sock.close()
     return None
 
 

@@ -22,7 +22,7 @@ def devices(reader):
     """What there is to count: ports of RDMA devices that can be used, those that cannot, and interfaces with an address."""
     ports = [facts for facts in rdma.ports(reader) if not facts.get("software") and facts.get("state") == "ACTIVE"]
     addresses = reader.addresses()
-    names = [entry["name"] for entry in interfaces.interfaces(reader, ports, addresses)
+    names = [entry["name"] for entry in interfaces.interfaces(reader, addresses)
              if entry.get("addresses") and entry["kind"] not in LOCAL and "master" not in entry]
     usable = []
     for facts in ports:

@@ -1,7 +1,6 @@
 """Finds out which network the ranks of a run use on this node, and tells it once, as an event of the run's journal
 (docs/technical/runs.md). Belongs to the run's supervisor and its loop; nothing here may cost the run."""
 import os
-import resource
 import sys
 import time
 import traceback
@@ -33,15 +32,6 @@ def variables(spec, folder):
     return {name: value for name, value in wanted.items() if name not in (spec.get("env") or {})}
 
 
-class Own:
-    """The supervisor's settings, which its children keep (processes.Origin of the agent changes them)."""
-
-    def __init__(self):
-        self.umask = os.umask(0o077)
-        os.umask(self.umask)
-        self.files = resource.getrlimit(resource.RLIMIT_NOFILE)
-
-
 class Observer:
     """`tell` takes the facts. `read(known, answer)`, in tests, stands for reading the devices. What reads logs and devices is
     loaded for runs that are observed only, devices are read in a child, because a driver may hang, and for the first time when
@@ -70,7 +60,7 @@ class Observer:
             self.is_heard = not name
 
     def read_devices(self, known, answer):
-        Worker(self.loop, Own(), lambda: look_at_devices(known), lambda found, _: self.safely(lambda: answer(found)), READING)
+        Worker(self.loop, processes.Settings(), lambda: look_at_devices(known), lambda found, _: self.safely(lambda: answer(found)), READING)
 
     def again(self):
         if not self.done:

@@ -2,6 +2,8 @@
 import hashlib
 import os
 
+from ..core.wholefile import replace
+
 SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin")     # other programs there must not come before those of the PATH
 WRAPPER = "#!/bin/sh\nexec '%s' \"$@\"\n"
 
@@ -76,12 +78,8 @@ def wrapped(path, state):
 
 
 def write(path, text, mode):
-    """Whole or not at all; two processes may do the same."""
+    """If it is not there."""
     if os.path.exists(path):
         return
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    new = "%s.%d" % (path, os.getpid())
-    with open(new, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    os.chmod(new, mode)
-    os.rename(new, path)
+    replace(path, text, mode)

@@ -1,9 +1,9 @@
 """What a node knows of the end of a process besides its exit status: processes that the kernel killed for memory, GPU errors in
-the kernel's log, file systems without room. Taken once at a run's start, so that only what is new counts. All paths are below
-`root`, so that a recorded tree can stand in."""
+the kernel's log, file systems without room. Taken once at a run's start, so that only what is new counts."""
 import os
 import re
 
+ROOT = "/"                  # a recorded tree in tests
 MOST_LOG = 4 << 20          # bytes of the kernel's log that are read for one run
 MOST_XIDS = 4
 OOM = re.compile(r"oom-kill:constraint=(\w+),(?:.*?,oom_memcg=([^,]*))?.*?,task=(.*?),pid=(\d+),uid=(\d+)")
@@ -14,24 +14,21 @@ NO_LIMIT = 1 << 62          # cgroup v1 writes about this where there is none
 
 
 class Evidence:
-    def __init__(self, root="/", candidates=()):
+    def __init__(self, candidates=()):
         """`candidates`: folders that a run writes to, for an error that does not name its file."""
-        self.root, self.candidates = root, list(candidates)
+        self.candidates = list(candidates)
         self.log, self.log_rest = [], b""
         self.kernel = self.open_log()
-        self.groups = memory_groups(root)
+        self.groups = memory_groups()
         self.before = {folder: counts(kind, folder) for kind, folder in self.groups}
-        self.killed_before = self.machine_kills()
-
-    def path(self, name):
-        return os.path.join(self.root, name.lstrip("/"))
+        self.killed_before = machine_kills()
 
     # ---- the kernel's log
 
     def open_log(self):
         """At its end; None where it cannot be read."""
         try:
-            fd = os.open(self.path("dev/kmsg"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            fd = os.open(at("dev/kmsg"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
             return None
         try:
@@ -101,7 +98,7 @@ class Evidence:
     def names_processes(self):
         """Whether the kernel's log can be read, and has the process ids that we see."""
         try:
-            return self.kernel is not None and os.readlink(self.path("proc/self/ns/pid")) == FIRST_PIDS
+            return self.kernel is not None and os.readlink(at("proc/self/ns/pid")) == FIRST_PIDS
         except OSError:
             return False
 
@@ -113,14 +110,11 @@ class Evidence:
                     limit = limit_in(kind, folder)
                     return dict({"scope": "cgroup"}, **({"limit": limit} if limit else {}))
             return {"scope": "machine"}
-        return {"scope": "unknown"} if self.machine_kills() > self.killed_before else None
-
-    def machine_kills(self):
-        return number_after(self.path("proc/vmstat"), "oom_kill")
+        return {"scope": "unknown"} if machine_kills() > self.killed_before else None
 
     def limit_of(self, group):
         """Of a cgroup by its path in the kernel's log."""
-        for kind, mount, _ in mounts(self.root):
+        for kind, mount, _ in mounts():
             limit = limit_in(kind, os.path.join(mount, group.lstrip("/")))
             if limit:
                 return limit
@@ -131,7 +125,7 @@ class Evidence:
     def room(self, path):
         """{"path", "size", "free"} of the file system of a folder, or None."""
         try:
-            found = os.statvfs(self.path(path))
+            found = os.statvfs(at(path))
         except OSError:
             return None
         return {"path": path, "size": found.f_frsize * found.f_blocks, "free": found.f_frsize * found.f_bavail}
@@ -145,11 +139,19 @@ class Evidence:
         return None
 
 
-def mounts(root):
+def at(path):
+    return os.path.join(ROOT, path.lstrip("/"))
+
+
+def machine_kills():
+    return number_after(at("proc/vmstat"), "oom_kill")
+
+
+def mounts():
     """[(1 | 2, folder, which part of the tree is mounted there)] of the cgroup hierarchies that count memory."""
     found = []
     try:
-        with open(os.path.join(root, "proc/self/mountinfo")) as file:
+        with open(at("proc/self/mountinfo")) as file:
             lines = file.read().splitlines()
     except (OSError, ValueError):
         return found
@@ -159,16 +161,16 @@ def mounts(root):
         if len(fields) < 5 or len(kind) < 3:
             continue
         if kind[0] == "cgroup" and "memory" in kind[2].split(","):
-            found.append((1, os.path.join(root, fields[4].lstrip("/")), fields[3]))
+            found.append((1, at(fields[4]), fields[3]))
         elif kind[0] == "cgroup2":
-            found.append((2, os.path.join(root, fields[4].lstrip("/")), fields[3]))
+            found.append((2, at(fields[4]), fields[3]))
     return found
 
 
-def memory_groups(root):
+def memory_groups():
     """[(1 | 2, folder)] of the cgroups that this process is in, the innermost first."""
     try:
-        with open(os.path.join(root, "proc/self/cgroup")) as file:
+        with open(at("proc/self/cgroup")) as file:
             lines = [line.split(":", 2) for line in file.read().splitlines()]
     except (OSError, ValueError):
         return []
@@ -180,7 +182,7 @@ def memory_groups(root):
             elif "memory" in line[1].split(","):
                 own[1] = line[2]
     found = []
-    for kind, mount, top in mounts(root):
+    for kind, mount, top in mounts():
         path = own.get(kind)
         if path is None:
             continue

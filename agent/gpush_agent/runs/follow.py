@@ -5,6 +5,7 @@ import os
 import select
 import time
 
+from ..core.wholefile import write_all
 from . import journal, rundir
 
 CHUNK = 1 << 20
@@ -49,19 +50,13 @@ def copy(folder, source, out, watch, rest=lambda: time.sleep(REST)):
         over = watch is None or rundir.is_over(folder)
         data = source.read()
         if data:
-            write(out, data)
+            write_all(out, data)
             if MUCH <= len(data) < CHUNK and not over:
                 rest()
         elif over:
             return
         elif not watch.wait(out):
             return
-
-
-def write(fd, data):
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view):]
 
 
 def jump(offset, dropped=0):

@@ -1,5 +1,5 @@
-"""Requests about the runs of this node: start, stop, list, status. Nothing here waits. Each run has its own process
-(supervisor)."""
+"""Requests about the runs of this node: start, and stop, list and status, which wait for the disk of the state folder. Each run has its
+own process (supervisor)."""
 import json
 import os
 import signal
@@ -7,51 +7,75 @@ import time
 
 from ..core import processes
 from ..core.refused import Refused, of_os_error
+from ..core.worker import Worker
 from ..files import snapshot
 from ..network import observer
 from . import journal, keeper, ranks, rundir, warmstart
 from .claims import Claims
 from .supervisor import Supervisor, main
 
+START_SECONDS = 30.0
 LIST_BYTES = 48 * 1024      # an answer has 64 KiB
 
 
-def start(agent, params):
-    """Claims, writes down and forks; the ranks start a moment later, in the supervisor."""
+def start(agent, params, answer):
+    """Forks the supervisor, which claims and writes down, answers, and then starts the ranks. `answer` as a Worker's."""
     run, spec = params.get("run"), params.get("spec")
     ranks.check(spec)
-    folder = rundir.folder_of(agent.state, run)
-    if folder is None:
+    if rundir.folder_of(agent.state, run) is None:
         raise Refused("bad-request", {"field": "run"})
     if agent.environment.base is None or agent.environment.activation.pending:
         raise Refused("starting", {})
-    if spec.get("snapshot") is not None:
-        spec = keeper.moved(agent.workspace, agent.state, run, spec)
-        if spec is None:
-            raise Refused("not-found", {"what": "snapshot", "path": agent.workspace})
-    mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
-    common = ranks.environment(spec, agent.environment.base, run, mark, agent.environment.activation)
-    common.update(observer.variables(spec, folder))
-    claims = Claims(agent.state, run, folder, spec)
-    taken_s = agent.config.get("taken_s")
-    try:
-        ranks.check_files(spec, common)
-        rundir.clean_lost(agent.state)
-        claims.take(mark, bool(params.get("again")))
-        parent, why = agent.warm_parents().take(spec, common) if spec.get("warm") is not None else (None, None)
-        pid = agent.fork(keep=claims.fds() + ([parent[0]] if parent else []), keep_locks=True)
-    except OSError as error:
-        claims.remove()
-        raise of_os_error(error, error.filename if isinstance(error.filename, str) else None)
-    except Refused:
-        claims.remove()
-        raise
-    if pid == 0:
-        if spec.get("warm") is not None:
-            warmstart.begin(claims, common, mark, taken_s, parent, why)
-        main(lambda: Supervisor(claims, common, mark, taken_s).run())
-    claims.close()
-    return {"pid": pid}
+    begun = Start(agent, run, spec, bool(params.get("again")))
+    Worker(agent.loop, agent.origin, begun.claim, answer, START_SECONDS, begun.keep, begun.supervise)
+
+
+class Start:
+    """A run that starts."""
+
+    def __init__(self, agent, run, spec, again):
+        self.agent, self.run, self.spec, self.again = agent, run, spec, again
+        self.mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
+        self.parent = self.why = None
+        if spec.get("warm") is not None:        # which parent fits depends on all variables
+            self.parent, self.why = agent.warm_parents().take(spec, self.variables())
+        self.keep = agent.lock_fds + ([self.parent[0]] if self.parent else [])
+
+    def variables(self):
+        agent = self.agent
+        common = ranks.environment(self.spec, agent.environment.base, self.run, self.mark, agent.environment.activation)
+        common.update(observer.variables(self.spec, rundir.folder_of(agent.state, self.run)))
+        return common
+
+    # ---- in the child
+
+    def claim(self):
+        agent, run = self.agent, self.run
+        os.umask(0o077)
+        if self.spec.get("snapshot") is not None:
+            self.spec = keeper.moved(agent.workspace, agent.state, run, self.spec)
+            if self.spec is None:
+                raise Refused("not-found", {"what": "snapshot", "path": agent.workspace})
+        self.common = self.variables()
+        self.claims = Claims(agent.state, run, rundir.folder_of(agent.state, run), self.spec)
+        try:
+            ranks.check_files(self.spec, self.common)
+            rundir.clean_lost(agent.state)
+            self.claims.take(self.mark, self.again)
+        except OSError as error:
+            self.claims.remove()
+            raise of_os_error(error, error.filename if isinstance(error.filename, str) else None)
+        except Refused:
+            self.claims.remove()
+            raise
+        os.umask(agent.origin.umask)
+        return {"pid": os.getpid()}
+
+    def supervise(self):
+        taken_s = self.agent.config.get("taken_s")
+        if self.spec.get("warm") is not None:
+            warmstart.begin(self.claims, self.common, self.mark, taken_s, self.parent, self.why)
+        main(lambda: Supervisor(self.claims, self.common, self.mark, taken_s).run())
 
 
 def take_snapshot(agent, params):
@@ -66,7 +90,7 @@ def take_snapshot(agent, params):
 
 
 def stop(agent, params):
-    """Writes stop.json and wakes the supervisor; does not wait for the end."""
+    """Writes stop.json and wakes the supervisor; does not wait for its end."""
     folder = _known(agent, params)
     name, why = params.get("signal", "INT"), str(params.get("why") or "asked")[:200]
     # A failure elsewhere gives as much time as one here, unless a peer knows how much of it is over.

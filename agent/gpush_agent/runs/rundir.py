@@ -7,7 +7,8 @@ import signal
 
 from ..core import processes
 from ..core.filelock import is_locked
-from . import journal, leftovers
+from ..core.wholefile import replace
+from . import leftovers
 
 MAX_RUN = 10 ** 9
 EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full disk must not cost the exit status
@@ -114,10 +115,7 @@ def read(folder, name):
 
 
 def write(folder, name, value):
-    path = os.path.join(folder, name)
-    with open(path + ".new", "w") as file:
-        json.dump(value, file)
-    os.rename(path + ".new", path)
+    replace(os.path.join(folder, name), json.dumps(value))
 
 
 def reserve_exit(folder):

@@ -80,7 +80,7 @@ class Supervisor:
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
         signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
-        self.evidence = evidence.Evidence(candidates=[self.spec["cwd"], self.claims.tmp, self.spec["outputs"]])
+        self.evidence = evidence.Evidence([self.spec["cwd"], self.claims.tmp, self.spec["outputs"]])
         self.shm = leftovers.names()
         self.network = observer.Observer(self.spec, self.common, self.loop,
                                          lambda facts: self.journal.event(dict(facts, event="transport")))

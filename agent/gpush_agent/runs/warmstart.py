@@ -8,7 +8,7 @@ import signal
 import socket
 
 from ..core import processes
-from . import journal, rundir
+from . import journal
 from .claims import Claims
 from .supervisor import Supervisor, main
 

@@ -9,7 +9,6 @@ from . import traffic
 from .pumps import Sink, Source
 
 TIMEOUT = 10.0
-BUFFER = 256 * 1024
 
 
 class Connection(Owner):

@@ -1,0 +1,34 @@
+"""Bytes to descriptors, and files that are replaced whole: a reader sees the old one or the new one."""
+import os
+
+PIECE = 1 << 20             # a megabyte at a time: hashing is then bound by SHA-256, not by calls
+
+
+def write_all(fd, data):
+    """For pipes and files that block."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view[:PIECE]):]
+
+
+def copy_all(fd, out, seen=lambda piece: None):
+    """What is left to be read of one goes to the other; `seen` is given each piece."""
+    piece = os.read(fd, PIECE)
+    while piece:
+        seen(piece)
+        write_all(out, piece)
+        piece = os.read(fd, PIECE)
+
+
+def replace(path, text, mode=0o600):
+    """Also when several processes do it at the same time; the last one counts. Returns the modification time, which is the file
+    system's clock."""
+    new = os.fsencode(path) + b".new-%d" % os.getpid()
+    fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        write_all(fd, text.encode("utf-8", "surrogateescape"))
+        moment = os.fstat(fd).st_mtime_ns
+    finally:
+        os.close(fd)
+    os.rename(new, path)
+    return moment

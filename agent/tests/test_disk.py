@@ -1,0 +1,53 @@
+"""A disk that hangs below the runs of a node: what asks for it waits, and nothing else."""
+import os
+
+from client import text, until
+from node import NodeTest, command
+
+
+class DiskTest(NodeTest):
+    def hanging(self, path):
+        """A file that nobody can read from before the function that this returns was called."""
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.mkfifo(path)
+        os.link(path, path + ".end")
+
+        def goes_on(content):
+            with open(path + ".new", "w") as file:
+                file.write(content)
+            os.rename(path + ".new", path)
+            fd = os.open(path + ".end", os.O_RDWR)
+            os.write(fd, content.encode())
+            os.close(fd)
+        return goes_on
+
+    def test_calls_about_runs_keep_no_stream_waiting(self):
+        state, gate = os.path.join(self.base, "ws.gpush"), os.path.join(self.base, "gate")
+        spec_goes_on, claims_go_on = self.hanging(os.path.join(state, "runs", "1", "spec.json")), self.hanging(gate)
+        with open(os.path.join(state, "runs", "1", "exit.json"), "w") as file:
+            file.write('{"exit": 0}')
+        claims = text("runs/claims.py").replace("        if again and", "        open(%r).close()\n        if again and" % gate)
+        client = self.client(extra={"runs/claims": claims})
+        asked = [client.open({"type": "call", "method": "run." + method, "params": params}) for method, params in (
+            ("list", {}), ("status", {"run": 1}), ("stop", {"run": 1, "why": "node 1 failed"}),
+            ("start", {"run": 2, "spec": command(self.base, "true")}))]
+
+        echo = client.exec(argv=["cat"]).accepted()
+        echo.send(b"still here")
+        echo.wait_for(b"still here")
+        self.assertEqual([stream.opened or stream.refused for stream in asked], [None] * 4)
+
+        spec_goes_on('{"cwd": "/"}')
+        claims_go_on("")
+        for stream in asked:
+            stream.finish()
+            self.assertIsNone(stream.refused)
+        listed, status, stopped, started = [stream.messages[0]["result"] for stream in asked]
+        self.foreign.append(started["pid"])
+        self.assertEqual(([view["run"] for view in listed if view["run"] == 1], status["spec"], stopped), ([1], {"cwd": "/"}, {}))
+        until(lambda: client.call("run.status", run=2)["exit"], what="the end of the run")
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
