@@ -290,11 +290,7 @@ final class LiveSyncTest {
     SessionView session = up(2);
     awaitLastUse("files");
     BlockingStream command =
-        gateway
-            .sessions()
-            .find(DEVBOX)
-            .link(0)
-            .open(Json.object("type", "exec", "command", "true"));
+        gateway.find(DEVBOX).link(0).open(Json.object("type", "exec", "command", "true"));
     command.awaitClose();
     awaitLastUse("a command");
 
@@ -310,7 +306,7 @@ final class LiveSyncTest {
 
   private String lastUse() {
     try {
-      Json status = gateway.sessions().find(DEVBOX).link(0).call("status", Json.object());
+      Json status = gateway.find(DEVBOX).link(0).call("status", Json.object());
       return status.object("nodes_idle").object("0").text("why").orElseThrow();
     } catch (InterruptedException stop) {
       throw new AssertionError(stop);

@@ -25,10 +25,10 @@ final class RunConfigTest {
   @Test
   void aConfigurationSavedDuringALaunchIsThatOfTheNextOne() throws Exception {
     try (SessionRig rig = SessionRig.calm()) {
-      SessionService gateway = rig.gateway();
+      GatewaySessions gateway = rig.gateway();
       Path project = rig.project("project");
       Path file = project.resolve("gpush.yaml");
-      SessionView made = gateway.sessions().up(ask(project), Talk.silent());
+      SessionView made = gateway.up(ask(project), Talk.silent());
       Path which = Path.of(made.nodes().getFirst().info().workspace()).resolve("which");
       Files.writeString(
           file, "env: {WHICH: old}\nsetup: {run: \"echo 'env: {WHICH: new}' > '" + file + "'\"}\n");

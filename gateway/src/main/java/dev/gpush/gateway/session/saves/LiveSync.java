@@ -300,7 +300,8 @@ public final class LiveSync implements AutoCloseable {
     if (!isKnown && retry.isOver(clock.nanos())) {
       long begun = generations.moment();
       sync.learn(nodes)
-          .ifPresent(generation -> generations.hold(generations.all(), generation.counter(), begun));
+          .ifPresent(
+              generation -> generations.hold(generations.all(), generation.counter(), begun));
       isKnown = true;
     }
     Looked looked;
