@@ -6,7 +6,6 @@ import sys
 
 import client   # finds gpush_agent
 from gpush_agent.agent import Agent
-from gpush_agent.host import guard
 from gpush_agent.link import frames, machine as link_module, stream as stream_module
 from gpush_agent.link.machine import Link
 from gpush_agent.link.stream import Owner, Stream
@@ -120,6 +119,9 @@ class Nothing:
     def claim(self):
         pass
 
+    def note(self, agent):
+        pass
+
     def cancel(self):
         pass
 
@@ -164,7 +166,7 @@ class Side:
         self.identity, self.incarnation, self.said_at = identity, "", 0
         self.ending, self.term, self.holder = None, 0, ""
         self.boot, self.bare, self.again, self.lease = "", True, False, Nothing()
-        self.memo = guard.Memo()
+        self.memo = Nothing()
         self.pipe, self.pipes, self.events = None, {}, []
         self.streams = {}
         self.link = self.fresh_link()

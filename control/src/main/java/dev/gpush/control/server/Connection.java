@@ -77,6 +77,16 @@ final class Connection {
   /** Everything, until the client is gone. */
   void serve() {
     try (channel) {
+      converse();
+    } catch (IOException cut) {
+      // The client is gone; its handler was interrupted.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void converse() throws IOException, InterruptedException {
+    try {
       // Its greeting is read in any case: a socket that is closed over unread bytes takes ours with
       // it.
       Optional<Refusal> full = server.isFull();
@@ -102,11 +112,8 @@ final class Connection {
         carryOut(Request.of(first.get()));
       }
     } catch (ControlProtocolException wrong) {
+      // Before the client sees the end.
       server.incidents().refused(wrong.toString());
-    } catch (IOException cut) {
-      // The client is gone; its handler was interrupted.
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
     }
   }
 

@@ -246,7 +246,7 @@ public final class ControlServer implements AutoCloseable {
     boolean admitted = false;
     try {
       if (isEnding()) {
-        return; // Who finds the connector shut starts the next gateway.
+        return; // Whoever finds it closed starts the next gateway.
       }
       if (!isOwnUser(channel)) {
         incidents.refused("another user's process connected");
