@@ -1,7 +1,13 @@
 """A disk that hangs below the runs of a node: what asks for it waits, and nothing else."""
 import os
+import shutil
+import tempfile
+import threading
+import unittest
 
 from client import text, until
+from gpush_agent.core import filelock
+from gpush_agent.runs import rundir
 from node import NodeTest, command
 
 
@@ -48,6 +54,31 @@ class DiskTest(NodeTest):
         until(lambda: client.call("run.status", run=2)["exit"], what="the end of the run")
 
 
+class ClaimsTest(unittest.TestCase):
+    def test_a_run_that_claims_is_not_called_lost(self):
+        state = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, state)
+        folder, asked, claiming = rundir.folder_of(state, 1), threading.Event(), rundir.claiming
+
+        def told(state):
+            asked.set()
+            return claiming(state)
+        os.makedirs(folder)
+        claims = claiming(state)
+        rundir.claiming = told
+        self.addCleanup(setattr, rundir, "claiming", claiming)
+        cleaning = threading.Thread(target=rundir.clean_lost, args=(state,))
+        cleaning.start()
+        self.assertTrue(asked.wait(60))
+        lock = filelock.take(os.path.join(folder, "lock"), 0)
+        os.close(claims)
+        cleaning.join()
+
+        self.assertFalse(rundir.has_ended(folder))
+        os.close(lock)
+        rundir.clean_lost(state)
+        self.assertTrue(rundir.read(folder, "exit.json")["lost"])
+
+
 if __name__ == "__main__":
-    import unittest
     unittest.main()

@@ -24,11 +24,20 @@ class Claims:
         self.again = False      # the attempt before was set aside
 
     def take(self, mark, again):
+        os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
+        claims = rundir.claiming(self.state)
+        if claims is None:
+            raise Refused("timeout", {})
+        try:
+            self.take_alone(mark, again)
+        finally:
+            os.close(claims)
+
+    def take_alone(self, mark, again):
         if again and rundir.has_ended(self.folder):
             self.attempt += rundir.read(self.folder, "lock").get("attempt", 1)
             rundir.set_aside(self.folder)
             self.again = True
-        os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
         try:
             os.mkdir(self.folder, 0o700)
         except FileExistsError:

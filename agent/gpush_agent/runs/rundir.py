@@ -6,7 +6,7 @@ import shutil
 import signal
 
 from ..core import processes
-from ..core.filelock import is_locked
+from ..core.filelock import is_locked, take
 from ..core.wholefile import replace
 from . import leftovers
 
@@ -15,6 +15,8 @@ EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full di
 EARLIER = 4                 # attempts of a run that was started again; each has its output
 BEFORE = "before"           # the folder of the attempt before, inside that of the next one
 ASIDE = ".aside"
+CLAIMS = "claims"           # locked while a run claims: until it has its own lock, it looks like one that is lost
+CLAIM_SECONDS = 20.0
 PROGRAM, NOTEBOOK = KINDS = ("program", "notebook")
 SWEEPS = 5                  # what is killed may have forked meanwhile
 
@@ -104,6 +106,11 @@ def is_over(folder):
     return has_ended(folder) or not is_alive(folder)
 
 
+def claiming(state):
+    """A descriptor that is the right to claim, or to call a run lost; None when another process has it for too long."""
+    return take(os.path.join(state, CLAIMS), CLAIM_SECONDS)
+
+
 def read(folder, name):
     """The object in one of the folder's files; {} when there is none that can be read."""
     try:
@@ -140,10 +147,24 @@ def write_exit(folder, value):
 def clean_lost(state):
     """Supervisors that were killed: what they left is ended and removed. Their ranks were killed with them by the kernel;
     what those had started is found by a variable in its environment."""
-    for run in numbers(state):
-        folder = folder_of(state, run)
-        if not is_over(folder) or has_ended(folder):
-            continue
+    if not lost(state):
+        return
+    claims = claiming(state)
+    if claims is None:
+        return                  # next time
+    try:
+        end_lost(state)
+    finally:
+        os.close(claims)
+
+
+def lost(state):
+    folders = [folder_of(state, run) for run in numbers(state)]
+    return [folder for folder in folders if not is_alive(folder) and not has_ended(folder)]
+
+
+def end_lost(state):
+    for folder in lost(state):
         lock = read(folder, "lock")
         pids = set(lock.get("ranks", ()))
         if not lock.get("mark") or sweep(lock["mark"], pids):
