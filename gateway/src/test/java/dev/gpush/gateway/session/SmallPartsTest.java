@@ -96,7 +96,7 @@ final class SmallPartsTest {
   @Test
   void whyAPlaceCannotBeAskedIsInWords() {
     assertEquals(
-        "cannot be found: no such name",
+        "cannot find the host hpc: no such name",
         SessionEndings.why(
             new GpushException(new MachineFailure.UnknownHost("hpc", "no such name"))));
   }
