@@ -8,8 +8,6 @@ What the packages below may use of it:
     agent.account                   (user, home, login shell)
     agent.tmp                       the TMPDIR of this node, or None
     agent.loop                      read, write, after, child (see core.loop)
-    agent.fork(keep)                forks; in the child everything is as in a fresh process: signals, umask, no descriptor of
-                                    ours but 0, 1, 2 (/dev/null, /dev/null, the log) and those to be kept
     agent.disk.call(…)              waits for a disk, on a thread of its own (see core.disk)
     agent.lease.active("why")       something happened that keeps the node
 """
@@ -387,14 +385,6 @@ class Agent:
             self.log("loading: %s" % error)
         if names and not self.ending:
             self.loop.after(0, lambda: self.load_later(names))
-
-    def fork(self, keep):
-        """See the head of this file. Returns 0 in the child, where nothing of the agent may be used any more."""
-        pid = os.fork()
-        if pid == 0:
-            processes.plain_child(self.origin)
-            processes.close_all(keep)
-        return pid
 
     # ---- control and status
 

@@ -39,25 +39,23 @@ print(json.dumps(out))
 """
 
 
+class CountedPool(pool.Pool):
+    forks = 0
+
+    def fork(self, parent):
+        self.forks += 1
+        super().fork(parent)
+
+
 class WarmAgent(test_supervisor.StubAgent):
     def __init__(self, state):
         super().__init__(state)
-        self.forks = 0
         self.ending = None
         self.said = ""
-        self.parents = pool.Pool(self)
+        self.parents = CountedPool(self)
 
     def warm_parents(self):
         return self.parents
-
-    def fork(self, keep):
-        """Of a parent."""
-        pid = os.fork()
-        self.forks += 1
-        if pid == 0:
-            processes.plain_child(self.origin)
-            processes.close_all(keep)
-        return pid
 
     def log(self, text):
         self.said += text + "\n"
@@ -366,10 +364,10 @@ class FitsTest(WarmTest):
         self.assertIn("ended: exit status 3", self.cold_line(output))
         self.assertEqual((output.of(0), end["exit"]), (b"ok\n", 0))
         for _ in range(2):          # said once, and not tried again until something has changed
-            tried = self.agent.forks
+            tried = self.agent.parents.forks
             end, output = self.run_it(python=broken)
             self.assertEqual(output.of(journal.LAUNCHER, journal.ERR), b"")
-            self.assertEqual((output.of(0), self.agent.forks - tried), (b"ok\n", 0))
+            self.assertEqual((output.of(0), self.agent.parents.forks - tried), (b"ok\n", 0))
         with open(broken, "w") as file:
             file.write("#!/bin/sh\nexec %s \"$@\"\n" % sys.executable)
         self.prepare(python=broken)

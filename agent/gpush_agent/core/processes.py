@@ -115,6 +115,16 @@ def close_all(keep=()):
                 pass
 
 
+def fork(origin, keep):
+    """Returns 0 in the child, where everything is as in a fresh process: signals, umask, no descriptor of ours but 0, 1, 2 (/dev/null,
+    /dev/null, the log) and those to be kept. Nothing of the agent may be used there any more."""
+    pid = os.fork()
+    if pid == 0:
+        plain_child(origin)
+        close_all(keep)
+    return pid
+
+
 def plain_child(origin):
     """In a forked child: signals, mask, umask and limits as a fresh process has them. Closes nothing."""
     signal.set_wakeup_fd(-1)

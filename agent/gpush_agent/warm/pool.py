@@ -125,7 +125,7 @@ class Pool:
                     "watched": sorted(WATCHED), "root": root(parent.spec, parent.env), "target": target(parent.spec["program"]),
                     "cwd": parent.spec["cwd"], "skip": parent.skip, "room": ROOM}
         keep = [theirs.fileno(), writer, sources.fileno(), out.fileno(), err.fileno(), said]
-        pid = self.agent.fork(keep=keep)
+        pid = processes.fork(self.agent.origin, keep)
         if pid == 0:
             execute(parent.spec, parent.env, settings, keep)
         for file in (theirs, sources, out, err):

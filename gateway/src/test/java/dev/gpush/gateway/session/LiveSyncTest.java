@@ -246,7 +246,7 @@ final class LiveSyncTest {
     Files.writeString(there, "print('there')\n");
     write("train.py", "print('here')\n");
     gateway.resumeSync(DEVBOX);
-    awaitHeld("train.py on node 0");
+    awaitHeld("node 0: train.py");
     assertEquals("print('there')\n", Files.readString(there));
     write("train.py", "print('there')\n");
     awaitSynced();
