@@ -180,15 +180,15 @@ final class TreeWalk {
 
   // ---- what is left out
 
-  private Map<String, Oddity> oddities() {
-    var all = new TreeMap<String, Oddity>();
+  private Map<String, SeenFolder.Oddity> oddities() {
+    var all = new TreeMap<String, SeenFolder.Oddity>();
     Objects.requireNonNull(seen.get(root)).addOddities(all);
     return all;
   }
 
   /** What was left out, but not by an ignore rule, a line for each reason. */
   List<String> warnings() {
-    var paths = new EnumMap<Oddity, List<String>>(Oddity.class);
+    var paths = new EnumMap<SeenFolder.Oddity, List<String>>(SeenFolder.Oddity.class);
     oddities().forEach((path, why) -> paths.computeIfAbsent(why, _ -> new ArrayList<>()).add(path));
     var lines = new ArrayList<String>();
     paths.forEach((why, of) -> lines.add("not sent, because " + why.ofMany() + ": " + named(of)));
@@ -232,7 +232,7 @@ final class TreeWalk {
             : given.isPresent() ? given.get() : stack(folder, children);
     var files = new ArrayList<ScannedFile>();
     var folders = new TreeMap<String, SeenFolder>();
-    var oddities = new HashMap<String, Oddity>();
+    var oddities = new HashMap<String, SeenFolder.Oddity>();
     for (Child child : children.values()) {
       boolean isFolder = child.look().isFolder();
       IgnoreStack.Fate fate = stack.decide(child.name(), isFolder).fate();
@@ -241,7 +241,7 @@ final class TreeWalk {
       }
       String path = stack.base() + child.name();
       if (!child.isUtf8()) {
-        oddities.put(path, Oddity.NAME);
+        oddities.put(path, SeenFolder.Oddity.NAME);
       } else if (!isFolder) {
         add(child, stack, files, oddities);
       } else {
@@ -251,7 +251,8 @@ final class TreeWalk {
                 ? Optional.of(known)
                 : enter(folder, child, stack, fate, changes);
         entered.ifPresentOrElse(
-            below -> folders.put(child.name(), below), () -> oddities.put(path, Oddity.UNREADABLE));
+            below -> folders.put(child.name(), below),
+            () -> oddities.put(path, SeenFolder.Oddity.UNREADABLE));
       }
     }
     before
@@ -341,22 +342,25 @@ final class TreeWalk {
   }
 
   private void add(
-      Child child, IgnoreStack stack, List<ScannedFile> files, Map<String, Oddity> oddities)
+      Child child,
+      IgnoreStack stack,
+      List<ScannedFile> files,
+      Map<String, SeenFolder.Oddity> oddities)
       throws IOException {
     String path = stack.base() + child.name();
     if (path.getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
-      oddities.put(path, Oddity.NAME);
+      oddities.put(path, SeenFolder.Oddity.NAME);
       return;
     }
     Optional<String> target = Optional.empty();
     if (child.look().isLink()) {
       target = target(stack.base(), child.file());
       if (target.isEmpty()) {
-        oddities.put(path, Oddity.LINK);
+        oddities.put(path, SeenFolder.Oddity.LINK);
         return;
       }
     } else if (!child.look().isFile()) {
-      oddities.put(path, Oddity.NO_FILE);
+      oddities.put(path, SeenFolder.Oddity.NO_FILE);
       return;
     }
     if (found == MAX_ENTRIES) {
