@@ -56,8 +56,8 @@ public final class SessionRoutes implements Routes {
   /** The sessions for the ssh config file: all that have nodes. */
   public List<PublishedSession> published() {
     return sessions.all().stream()
+        .filter(session -> nodes(session) > 0)
         .map(session -> new PublishedSession(session.name(), nodes(session)))
-        .filter(session -> session.nodes() > 0)
         .toList();
   }
 
