@@ -22,7 +22,7 @@ import (
 
 const path = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
-// A pod whose container this program is to run until it is told the end.
+// A pod whose container this program runs until its end channel is closed.
 type running struct {
 	cluster *cluster
 	pod     *pod

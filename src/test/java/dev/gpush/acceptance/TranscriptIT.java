@@ -96,7 +96,7 @@ final class TranscriptIT {
 
   /** What is said only when something takes longer than half a second. */
   private static boolean isProgress(String line) {
-    return line.endsWith(" …") || line.startsWith("gpush: preparing for a quick start");
+    return line.endsWith(" …");
   }
 
   private static void compare(

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -69,9 +70,22 @@ final class LauncherTrainingIT {
     if (!sshConfig.isEmpty()) {
       Files.writeString(writes, sshConfig);
     }
-    Path launcher = LauncherIT.launcher();
+    started(Map.of("GPUSH_AOT", "0", "UP_EXITS", "0", "UP_WRITES", ""));
+    started(
+        Map.of(
+            "GPUSH_TRAIN",
+            "1",
+            "UP_EXITS",
+            Integer.toString(upExits),
+            "UP_WRITES",
+            writes.toString()));
+    assertEquals(List.of(), List.of(folder.resolve("tmp").toFile().list()), "its home is removed");
+    return read(calls).lines().toList();
+  }
+
+  private void started(Map<String, String> more) throws Exception {
     var builder =
-        new ProcessBuilder(launcher.toString(), "version")
+        new ProcessBuilder(LauncherIT.launcher().toString(), "version")
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("said").toFile());
     var environment = builder.environment();
@@ -81,13 +95,10 @@ final class LauncherTrainingIT {
     environment.put("XDG_CACHE_HOME", folder.resolve("cache").toString());
     environment.put("TMPDIR", folder.resolve("tmp").toString());
     environment.put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
-    environment.put("UP_EXITS", Integer.toString(upExits));
-    environment.put("UP_WRITES", writes.toString());
+    environment.putAll(more);
     Process process = builder.start();
     assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
     assertEquals(0, process.exitValue(), () -> read(folder.resolve("said")));
-    assertEquals(List.of(), List.of(folder.resolve("tmp").toFile().list()), "its home is removed");
-    return read(calls).lines().toList();
   }
 
   private static String read(Path file) {
@@ -98,8 +109,30 @@ final class LauncherTrainingIT {
     }
   }
 
+  /** A file of the build says when it is over; here a cache of the gateway is never made. */
+  private void awaitTraining() throws Exception {
+    try (var builds = Files.list(folder.resolve("cache/gpush"))) {
+      Path build =
+          builds.filter(at -> Files.isDirectory(at.resolve("lib"))).findFirst().orElseThrow();
+      while (!read(build.resolve("training")).equals("done\n")) {
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+    }
+  }
+
   private static List<String> logins(List<String> called) {
     return called.stream().filter(line -> line.startsWith("ssh ")).toList();
+  }
+
+  @Test
+  void theFirstCommandDoesNotWaitForItAndTheNextOnesMakeNoOther() throws Exception {
+    Map<String, String> everything = Map.of("UP_EXITS", "1", "UP_WRITES", "");
+
+    started(everything);
+    awaitTraining();
+    started(everything);
+
+    assertEquals(1, read(calls).lines().filter("java up"::equals).count(), () -> read(calls));
   }
 
   @Test

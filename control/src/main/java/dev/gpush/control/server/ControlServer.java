@@ -246,7 +246,7 @@ public final class ControlServer implements AutoCloseable {
     boolean admitted = false;
     try {
       if (isEnding()) {
-        return; // Whoever finds it closed starts the next gateway.
+        return; // The next client finds the socket closed and starts another gateway.
       }
       if (!isOwnUser(channel)) {
         incidents.refused("another user's process connected");

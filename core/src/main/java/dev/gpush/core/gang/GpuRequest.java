@@ -23,7 +23,7 @@ public record GpuRequest(Optional<String> model, int count) {
     return new GpuRequest(Optional.empty(), 0);
   }
 
-  /** So many of any model; empty for a number that no node has. */
+  /** GPUs of any model; empty for a number that no node can have. */
   public static Optional<GpuRequest> any(int count) {
     return count < 0 || count > MOST
         ? Optional.empty()

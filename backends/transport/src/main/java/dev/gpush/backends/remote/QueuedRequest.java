@@ -13,7 +13,10 @@ import dev.gpush.core.gang.Gang;
  * @param rollBack takes the request out of the queue, with all that it has started
  */
 public record QueuedRequest(String backend, Waiter waiter, RollBack rollBack) {
-  /** A request of this process: if nobody can tell what became of it, it is rolled back. */
+  /**
+   * A request that this process made: it is rolled back if the cluster does not say what became of
+   * it.
+   */
   public Gang take(Unanswered.Question<Gang> granted) throws InterruptedException {
     return await(granted, false);
   }

@@ -109,8 +109,10 @@ public final class ThisProcess {
     if (!train) {
       command.addAll(more);
     }
-    if (!cache.isEmpty()) {
-      command.add((train ? "-XX:AOTCacheOutput=" : "-XX:AOTCache=") + cache);
+    if (train) {
+      command.add("-XX:AOTCacheOutput=" + cache);
+    } else if (new File(cache).exists()) {
+      command.add("-XX:AOTCache=" + cache);
     }
     command.add("-Dgpush.build=" + System.getProperty("gpush.build", "unknown"));
     command.add("-cp");

@@ -88,8 +88,8 @@ final class CommandChannel extends SessionChannel implements Pipe {
   }
 
   /**
-   * Whoever reads, writes or waits is told the end; what still comes is thrown away. The other end
-   * is told by a thread of its own: the network may take nothing.
+   * Ends every read, write and wait on it, and throws away what still comes. Another thread tells
+   * the server, because sending can block.
    */
   @Override
   public void close() {

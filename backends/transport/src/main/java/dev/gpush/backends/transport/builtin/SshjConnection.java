@@ -60,7 +60,7 @@ final class SshjConnection implements SharedConnection {
       return target.getTransport().isRunning();
     }
 
-    /** Ends it as if the network had: whoever waits anywhere on it is told. */
+    /** Closes the socket, as a network that breaks does, so that every wait on it ends. */
     void cut() {
       Optional<Socket> socket = Optional.ofNullable(first.getSocket());
       try {
