@@ -25,8 +25,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -36,11 +38,13 @@ import org.junit.jupiter.api.Timeout;
  * no content is lost that only its user could make again, no file is ever half of one, nothing
  * outside the project is touched, and as soon as the trouble ends all sides are equal.
  *
- * <p>{@code -Dgpush.seed} and {@code -Dgpush.rounds}; a hundred thousand steps in the profile long.
+ * <p>A few steps in every build, {@code scripts/long sync} takes thousands, and with the profile
+ * long a hundred thousand. {@code -Dgpush.seed} and {@code -Dgpush.rounds} repeat one.
  */
 final class SyncOracleTest extends SyncFixture {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
-  private static final int STEPS = Integer.getInteger("gpush.rounds", LONG ? 100_000 : 40);
+  private static final int FEW = Integer.getInteger("gpush.rounds", 40);
+  private static final int MANY = Integer.getInteger("gpush.rounds", LONG ? 100_000 : 3_000);
   private static final int UNTIL_CALM = 20;
   private static final int NODES = 2;
   private static final int NAMES = 9;
@@ -96,10 +100,20 @@ final class SyncOracleTest extends SyncFixture {
   }
 
   @Test
-  @Timeout(7200)
   void whateverHappensNothingIsLost() throws Exception {
+    nothingIsLostIn(FEW);
+  }
+
+  @Test
+  @Tag("sync")
+  @Timeout(value = 12, unit = TimeUnit.HOURS)
+  void whateverHappensForHoursNothingIsLost() throws Exception {
+    nothingIsLostIn(MANY);
+  }
+
+  private void nothingIsLostIn(int steps) throws Exception {
     System.out.printf(
-        "SyncOracleTest seed %d, %d steps (-Dgpush.seed, -Dgpush.rounds)%n", seed, STEPS);
+        "SyncOracleTest seed %d, %d steps (-Dgpush.seed, -Dgpush.rounds)%n", seed, steps);
     clock = jumping;
     restartGateway();
     nodes(NODES);
@@ -114,7 +128,7 @@ final class SyncOracleTest extends SyncFixture {
     }
     laptop.write(KEPT, next()); // An empty workspace is asked about.
     try {
-      steps();
+      steps(steps);
     } catch (Exception | AssertionError failed) {
       history.forEach(System.out::println);
       throw failed;
@@ -122,8 +136,8 @@ final class SyncOracleTest extends SyncFixture {
     System.out.println("SyncOracleTest: " + counts);
   }
 
-  private void steps() throws Exception {
-    for (int step = 1; step <= STEPS; step++) {
+  private void steps(int steps) throws Exception {
+    for (int step = 1; step <= steps; step++) {
       if (step % UNTIL_CALM == 1) {
         allBecomeEqual("step " + step);
       }
