@@ -51,9 +51,10 @@ final class LauncherTrainingIT {
         case $words in
           *' up') [ ! -f "$UP_WRITES" ] || cat "$UP_WRITES" >"$GPUSH_HOME/ssh_config"
                   exit "$UP_EXITS" ;;
+          *' gateway stop') [ ! -p "%s" ] || echo stops >"%s" ;;
         esac
         """
-            .formatted(calls));
+            .formatted(calls, folder.resolve("stops"), folder.resolve("stops")));
     program("bin/ssh", "printf '%%s\\n' \"ssh $*\" >>\"%s\"; cat >/dev/null".formatted(calls));
   }
 
@@ -109,13 +110,15 @@ final class LauncherTrainingIT {
     }
   }
 
-  /** A file of the build says when it is over; here a cache of the gateway is never made. */
+  /** It stops its gateway at the end, which here waits until this reads that. */
   private void awaitTraining() throws Exception {
+    assertEquals("stops\n", Files.readString(folder.resolve("stops")));
     try (var builds = Files.list(folder.resolve("cache/gpush"))) {
       Path build =
           builds.filter(at -> Files.isDirectory(at.resolve("lib"))).findFirst().orElseThrow();
-      while (!read(build.resolve("training")).equals("done\n")) {
-        TimeUnit.MILLISECONDS.sleep(20);
+      String who = read(build.resolve("training")).strip();
+      if (!who.equals("done")) {
+        ProcessHandle.of(Long.parseLong(who)).ifPresent(process -> process.onExit().join());
       }
     }
   }
@@ -127,6 +130,8 @@ final class LauncherTrainingIT {
   @Test
   void theFirstCommandDoesNotWaitForItAndTheNextOnesMakeNoOther() throws Exception {
     Map<String, String> everything = Map.of("UP_EXITS", "1", "UP_WRITES", "");
+    Path stops = folder.resolve("stops");
+    assertEquals(0, new ProcessBuilder("mkfifo", stops.toString()).start().waitFor());
 
     started(everything);
     awaitTraining();
