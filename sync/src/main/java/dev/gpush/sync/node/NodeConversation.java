@@ -46,6 +46,7 @@ public final class NodeConversation implements Closeable {
   private static final Duration JUST_NOW = Duration.ofSeconds(2);
 
   private final SyncNode node;
+  private final NodeWaiting waiting;
   private final SyncMessages wire;
   private NodeHolds holds;
   private Optional<FoundNames> found = Optional.empty();
@@ -56,8 +57,9 @@ public final class NodeConversation implements Closeable {
   /** When it was last told to look at every path. */
   private long lookedAt = Clock.system().nanos();
 
-  private NodeConversation(SyncNode node, SyncMessages wire) {
+  private NodeConversation(SyncNode node, NodeWaiting waiting, SyncMessages wire) {
     this.node = node;
+    this.waiting = waiting;
     this.wire = wire;
     this.holds =
         new NodeHolds(
@@ -74,11 +76,13 @@ public final class NodeConversation implements Closeable {
    * Starts a conversation: the node reports what it holds.
    *
    * @param known what it probably still holds: then it reports only differences
+   * @param waiting for this node, from now on
    */
-  public static NodeConversation open(SyncNode node, String session, Manifest known)
+  public static NodeConversation open(
+      SyncNode node, String session, Manifest known, NodeWaiting waiting)
       throws IOException, InterruptedException {
     NodeInfo info = node.info();
-    var conversation = new NodeConversation(node, new SyncMessages(node.open()));
+    var conversation = new NodeConversation(node, waiting, new SyncMessages(waiting.open(node)));
     try {
       conversation.wire.send(
           Kind.TREE,
@@ -99,6 +103,10 @@ public final class NodeConversation implements Closeable {
 
   public SyncNode node() {
     return node;
+  }
+
+  public NodeWaiting waiting() {
+    return waiting;
   }
 
   /** Whether the node is this machine. */
@@ -220,6 +228,14 @@ public final class NodeConversation implements Closeable {
       sent.run();
     }
     wire.flush();
+  }
+
+  /** As {@link #stage}, long before a push: it waits until the node has them. */
+  public void stageAhead(Collection<String> hashes, Blobs blobs, boolean isAgain)
+      throws IOException, TreeChanged {
+    stage(hashes, blobs, isAgain, () -> {});
+    look(false);
+    holds = holds.withStaged(hashes);
   }
 
   /** The fields of PREPARE beside the plan. */

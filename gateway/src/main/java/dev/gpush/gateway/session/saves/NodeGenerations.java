@@ -25,6 +25,9 @@ public final class NodeGenerations {
     private long forgotten;
     private Backoff backoff = Backoff.none();
     private boolean isAway;
+
+    /** It is slow, and has not caught up: no push of a save takes it along. */
+    private boolean isAside;
   }
 
   public NodeGenerations(int count) {
@@ -60,6 +63,7 @@ public final class NodeGenerations {
       node.generation = Optional.of(generation);
       node.behind = "";
       node.backoff = Backoff.none();
+      node.isAside = false;
     }
     return holding;
   }
@@ -69,6 +73,17 @@ public final class NodeGenerations {
     Node node = nodes.get(index);
     node.behind = why;
     node.backoff = node.backoff.failed(FIRST, now);
+    node.isAside = false;
+  }
+
+  /** As {@link #leaveOut}, and not before it has {@link #caughtUp}. */
+  synchronized void setAside(int index, String why, long now) {
+    leaveOut(index, why, now);
+    nodes.get(index).isAside = true;
+  }
+
+  synchronized void caughtUp(int index) {
+    nodes.get(index).isAside = false;
   }
 
   /** There is a new save: none is left out for long. */
@@ -92,7 +107,7 @@ public final class NodeGenerations {
     var present = new ArrayList<Integer>();
     for (int i = 0; i < nodes.size(); i++) {
       Node node = nodes.get(i);
-      if (node.behind.isEmpty() || node.backoff.isOver(now)) {
+      if (node.behind.isEmpty() || (!node.isAside && node.backoff.isOver(now))) {
         present.add(i);
       }
     }
@@ -127,7 +142,7 @@ public final class NodeGenerations {
   /** When the next one that is left out is tried again. */
   synchronized Optional<Duration> next(long now) {
     return nodes.stream()
-        .filter(node -> !node.behind.isEmpty())
+        .filter(node -> !node.behind.isEmpty() && !node.isAside)
         .map(node -> node.backoff.left(now))
         .min(Duration::compareTo);
   }

@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class NodeGenerationsTest {
@@ -31,5 +33,23 @@ final class NodeGenerationsTest {
 
     assertEquals(List.of(0), generations.hold(List.of(0, 1), 7, begun));
     assertFalse(generations.areEqual());
+  }
+
+  @Test
+  void aNodeThatIsAsideTakesPartWhenItHasCaughtUpAndItsTimeHasCome() {
+    generations.hold(List.of(0, 1), 7, generations.moment());
+    generations.setAside(1, "it has not answered", 0);
+
+    long later = Duration.ofSeconds(1).toNanos();
+    assertEquals(List.of(0), generations.present(later));
+    assertEquals(Optional.empty(), generations.next(later));
+    assertFalse(generations.areWanting(later));
+    assertFalse(generations.areEqual());
+
+    generations.caughtUp(1);
+    assertEquals(List.of(0), generations.present(0));
+    assertEquals(Optional.of(Duration.ofSeconds(1)), generations.next(0));
+    assertEquals(List.of(0, 1), generations.present(later));
+    assertTrue(generations.areWanting(later));
   }
 }

@@ -192,6 +192,7 @@ final class RetriesTest {
             watch,
             List.of(new Unreached()),
             new NodeGenerations(1),
+            new SessionPush(tasks),
             SyncView.Mode.LIVE,
             clock,
             tasks);
