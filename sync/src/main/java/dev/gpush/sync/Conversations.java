@@ -9,6 +9,8 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.NodeStep;
+import dev.gpush.sync.pace.SlowNodes;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
@@ -81,19 +83,19 @@ final class Conversations implements AutoCloseable {
   }
 
   /** Until it is closed, nodes that are slow are given up: what they do fails. */
-  SlowNodes.Watch givingUpSlow() {
-    SlowNodes.Watch watch = slow.watch(found -> found.forEach(this::giveUp));
+  SlowNodes.Watch givingUpSlow(List<SyncNode> nodes) {
+    SlowNodes.Watch watch = slow.watch(found -> found.forEach(each -> giveUp(each, nodes)));
     return () -> {
       watch.close();
       givenUp.clear();
     };
   }
 
-  private void giveUp(NodeStep.Slow found) {
-    if (givenUp.putIfAbsent(found.node().info().index(), found.why()) == null) {
+  private void giveUp(NodeStep.Slow found, List<SyncNode> nodes) {
+    if (givenUp.putIfAbsent(found.node(), found.why()) == null) {
       slow.givenUp(found.node());
     }
-    cut(found.node());
+    nodes.stream().filter(node -> node.info().index() == found.node()).forEach(this::cut);
   }
 
   /** Waits until all are open, and returns those that were opened: what they hold is new. */
@@ -226,7 +228,7 @@ final class Conversations implements AutoCloseable {
         slow.begin(
             nodes.size(),
             nodes.stream()
-                .collect(Collectors.toMap(NodeConversation::node, NodeConversation::waiting)));
+                .collect(Collectors.toMap(NodeConversation::index, NodeConversation::waiting)));
     List<Work<Attempt<T>, RuntimeException>> attempts =
         nodes.stream()
             .<Work<Attempt<T>, RuntimeException>>map(node -> () -> attempt(node, work, step))
@@ -272,7 +274,7 @@ final class Conversations implements AutoCloseable {
     } catch (TreeChanged | RuntimeException failed) {
       return new Attempt.Failed<>(failed);
     } finally {
-      step.done(node.node());
+      step.done(node.index());
     }
   }
 

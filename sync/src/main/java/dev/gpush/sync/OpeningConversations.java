@@ -4,8 +4,10 @@ import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeLost;
-import dev.gpush.sync.node.NodeWaiting;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.NodeStep;
+import dev.gpush.sync.pace.NodeWaiting;
+import dev.gpush.sync.pace.SlowNodes;
 import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -24,21 +26,22 @@ import java.util.stream.Collectors;
  */
 final class OpeningConversations {
   private final List<SyncNode> nodes;
-  private final Map<SyncNode, NodeWaiting> waitings;
+  private final Map<Integer, NodeWaiting> waitings;
   private final List<Task<Boolean, IOException>> tasks = new ArrayList<>();
 
   // guarded by this
   private final List<NodeConversation> arrived = new ArrayList<>();
   private final Map<SyncNode, Thread> openers = new HashMap<>();
   private final Set<SyncNode> cut = new HashSet<>();
-  private final Set<SyncNode> ended = new HashSet<>();
+  private final Set<Integer> ended = new HashSet<>();
   private Optional<NodeStep> step = Optional.empty();
   private boolean isAbandoned;
 
   OpeningConversations(
       List<SyncNode> nodes, String session, Manifest known, SlowNodes slow, Tasks tasks) {
     this.nodes = List.copyOf(nodes);
-    this.waitings = nodes.stream().collect(Collectors.toMap(it -> it, _ -> slow.newWaiting()));
+    this.waitings =
+        nodes.stream().collect(Collectors.toMap(it -> it.info().index(), _ -> slow.newWaiting()));
     for (SyncNode node : nodes) {
       this.tasks.add(
           tasks.fork(
@@ -54,15 +57,15 @@ final class OpeningConversations {
     }
     try {
       return NodeConversation.open(
-          node, session, known, Objects.requireNonNull(waitings.get(node)));
+          node, session, known, Objects.requireNonNull(waitings.get(node.info().index())));
     } catch (InterruptedException stop) {
       requireUncut(node);
       throw stop;
     } finally {
       synchronized (this) {
         openers.remove(node);
-        ended.add(node);
-        step.ifPresent(waited -> waited.done(node));
+        ended.add(node.info().index());
+        step.ifPresent(waited -> waited.done(node.info().index()));
       }
     }
   }

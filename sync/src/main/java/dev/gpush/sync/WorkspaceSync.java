@@ -14,6 +14,7 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.SlowNodes;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -243,7 +244,7 @@ public final class WorkspaceSync implements AutoCloseable {
       throws InterruptedException, NodeFailed {
     lock.lockInterruptibly();
     isInBackground = true;
-    try (SlowNodes.Watch _ = conversations.givingUpSlow()) {
+    try (SlowNodes.Watch _ = conversations.givingUpSlow(nodes)) {
       conversations.retain(nodes);
       boolean lookAgain = check;
       for (int attempt = 1; ; attempt++) {
@@ -293,7 +294,7 @@ public final class WorkspaceSync implements AutoCloseable {
   public Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException {
     lock.lockInterruptibly();
     isInBackground = true;
-    try (SlowNodes.Watch _ = conversations.givingUpSlow()) {
+    try (SlowNodes.Watch _ = conversations.givingUpSlow(nodes)) {
       return conversations.learn(nodes);
     } catch (NodeLost | NodeFailed lost) {
       return Optional.empty();
@@ -316,7 +317,7 @@ public final class WorkspaceSync implements AutoCloseable {
   public boolean isEdited(SyncNode node) throws InterruptedException, NodeFailed {
     lock.lockInterruptibly();
     isInBackground = true;
-    try (SlowNodes.Watch _ = conversations.givingUpSlow()) {
+    try (SlowNodes.Watch _ = conversations.givingUpSlow(List.of(node))) {
       if (edits == Edits.STAY || !node.isReachable()) {
         return false;
       }
@@ -373,7 +374,7 @@ public final class WorkspaceSync implements AutoCloseable {
   private void pushed(Scan found, List<SyncNode> nodes) {
     conversations.known(found.manifest());
     lastHead = found.head();
-    slow.quick(nodes);
+    slow.quick(nodes.stream().map(node -> node.info().index()).toList());
   }
 
   private static GpushException unsteady(Exception cause) {

@@ -8,6 +8,7 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.node.SyncMessages.Kind;
+import dev.gpush.sync.pace.NodeWaiting;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -82,7 +83,8 @@ public final class NodeConversation implements Closeable {
       SyncNode node, String session, Manifest known, NodeWaiting waiting)
       throws IOException, InterruptedException {
     NodeInfo info = node.info();
-    var conversation = new NodeConversation(node, waiting, new SyncMessages(waiting.open(node)));
+    var conversation =
+        new NodeConversation(node, waiting, new SyncMessages(waiting.during(node::open), waiting));
     try {
       conversation.wire.send(
           Kind.TREE,

@@ -1,9 +1,7 @@
-package dev.gpush.sync;
+package dev.gpush.sync.pace;
 
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.sync.node.NodeWaiting;
-import dev.gpush.sync.node.SyncNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,14 +12,14 @@ import java.util.function.Function;
 
 /**
  * One step of an operation, which several nodes take at once: who has not finished it, and how long
- * the others have been waiting. Thread-safe.
+ * the others have been waiting. Nodes are known by their numbers. Thread-safe.
  */
-final class NodeStep {
+public final class NodeStep {
   private final Clock clock;
   private final int all;
 
   // guarded by this
-  private final Map<SyncNode, NodeWaiting> left;
+  private final Map<Integer, NodeWaiting> left;
   private Optional<Long> waitingSince = Optional.empty();
 
   /**
@@ -29,13 +27,13 @@ final class NodeStep {
    *
    * @param why a clause about "it"
    */
-  record Slow(SyncNode node, String why) {}
+  public record Slow(int node, String why) {}
 
   /**
    * @param all how many nodes take part in the operation
    * @param left those for which this step waits
    */
-  NodeStep(int all, Map<SyncNode, NodeWaiting> left, Clock clock) {
+  NodeStep(int all, Map<Integer, NodeWaiting> left, Clock clock) {
     this.clock = clock;
     this.all = all;
     this.left = new LinkedHashMap<>(left);
@@ -50,12 +48,12 @@ final class NodeStep {
   }
 
   /** The node has finished, or failed. */
-  synchronized void done(SyncNode node) {
+  public synchronized void done(int node) {
     left.remove(node);
     noteOthers();
   }
 
-  synchronized List<SyncNode> left() {
+  synchronized List<Integer> left() {
     return List.copyOf(left.keySet());
   }
 
@@ -63,7 +61,7 @@ final class NodeStep {
    * Nodes that have been silent for longer than their limit, or have kept half of all waiting for
    * longer than that, although they do something.
    */
-  synchronized List<Slow> slow(Function<SyncNode, Duration> limits) {
+  synchronized List<Slow> slow(Function<Integer, Duration> limits) {
     Duration wait =
         waitingSince.map(since -> Duration.ofNanos(clock.nanos() - since)).orElse(Duration.ZERO);
     var slow = new ArrayList<Slow>();

@@ -1,11 +1,9 @@
-package dev.gpush.sync;
+package dev.gpush.sync.pace;
 
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.sync.node.NodeWaiting;
-import dev.gpush.sync.node.SyncNode;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -20,7 +18,7 @@ import java.util.function.Consumer;
  * <p>A node may work for long without a byte, for example while it looks at many paths on a slow
  * disk. So each time that it was given up, it gets twice as long the next time.
  */
-final class SlowNodes {
+public final class SlowNodes {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   /** At most some minutes. */
@@ -33,38 +31,38 @@ final class SlowNodes {
   private volatile NodeStep step;
 
   // guarded by this
-  private final Map<SyncNode, Integer> doublings = new HashMap<>();
+  private final Map<Integer, Integer> doublings = new HashMap<>();
 
-  SlowNodes(Clock clock, Tasks tasks) {
+  public SlowNodes(Clock clock, Tasks tasks) {
     this.clock = clock;
     this.tasks = tasks;
     this.step = new NodeStep(0, Map.of(), clock);
   }
 
   /** Ends with the operation. */
-  interface Watch extends AutoCloseable {
+  public interface Watch extends AutoCloseable {
     @Override
     void close();
   }
 
-  NodeWaiting newWaiting() {
+  public NodeWaiting newWaiting() {
     return new NodeWaiting(clock);
   }
 
   /** The operation does this now, and nothing else until it is done. */
-  NodeStep begin(int all, Map<SyncNode, NodeWaiting> left) {
+  public NodeStep begin(int all, Map<Integer, NodeWaiting> left) {
     NodeStep begun = new NodeStep(all, left, clock);
     step = begun;
     return begun;
   }
 
   /** Those for which the present step waits. */
-  List<SyncNode> awaited() {
+  public List<Integer> awaited() {
     return step.left();
   }
 
   /** Calls this again and again, on another thread, with those that are slow at that moment. */
-  Watch watch(Consumer<List<NodeStep.Slow>> found) {
+  public Watch watch(Consumer<List<NodeStep.Slow>> found) {
     Task<Boolean, RuntimeException> looks =
         tasks.fork(
             "slow-nodes",
@@ -82,7 +80,7 @@ final class SlowNodes {
   }
 
   /** Names to the user those for which a command waits. */
-  Watch name(Talk talk) {
+  public Watch name(Talk talk) {
     var shown = new HashMap<NodeStep.Slow, Talk.Step>();
     return watch(
         slow -> {
@@ -101,19 +99,19 @@ final class SlowNodes {
   }
 
   private static String words(NodeStep.Slow slow) {
-    return "waiting for node " + slow.node().info().index() + ", which " + slow.why();
+    return "waiting for node " + slow.node() + ", which " + slow.why();
   }
 
-  private synchronized Duration limit(SyncNode node) {
+  private synchronized Duration limit(int node) {
     return PATIENCE.multipliedBy(1L << doublings.getOrDefault(node, 0));
   }
 
-  synchronized void givenUp(SyncNode node) {
+  public synchronized void givenUp(int node) {
     doublings.merge(node, 1, (times, one) -> Math.min(times + one, MOST_DOUBLINGS));
   }
 
   /** These have done all that was asked. */
-  synchronized void quick(Collection<SyncNode> nodes) {
+  public synchronized void quick(Collection<Integer> nodes) {
     doublings.keySet().removeAll(nodes);
   }
 }

@@ -1,4 +1,4 @@
-package dev.gpush.sync.node;
+package dev.gpush.sync.pace;
 
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.frame.FrameLimits;
@@ -29,34 +29,22 @@ public final class NodeWaiting {
 
   /** What only the node can end. */
   @FunctionalInterface
-  private interface Call<T> {
+  public interface Call<T> {
     T run() throws IOException, InterruptedException;
   }
 
-  /** Starts {@code files} there, and measures from then on. */
-  Duplex open(SyncNode node) throws IOException, InterruptedException {
-    Duplex opened = during(node::open);
-    var in = new Input(opened.in());
-    var out = new Output(opened.out());
-    return new Duplex() {
-      @Override
-      public InputStream in() {
-        return in;
-      }
-
-      @Override
-      public OutputStream out() {
-        return out;
-      }
-
-      @Override
-      public void close() throws IOException {
-        opened.close();
-      }
-    };
+  /** Measures the reads. */
+  public InputStream in(InputStream in) {
+    return new Input(in);
   }
 
-  private <T> T during(Call<T> call) throws IOException, InterruptedException {
+  /** Measures the writes. */
+  public OutputStream out(OutputStream out) {
+    return new Output(out);
+  }
+
+  /** Measures this. */
+  public <T> T during(Call<T> call) throws IOException, InterruptedException {
     since = Optional.of(clock.nanos());
     try {
       return call.run();
