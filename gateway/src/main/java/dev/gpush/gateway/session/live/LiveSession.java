@@ -356,7 +356,7 @@ public final class LiveSession implements AutoCloseable {
     if (now.state() != SessionState.READY) {
       return now.state();
     }
-    boolean isWhole = workIfAny().map(work -> !work.restarted().isAnyEmpty()).orElse(true);
+    boolean isWhole = workIfAny().map(work -> !work.isAnyEmpty()).orElse(true);
     return allUp() && isWhole ? SessionState.READY : SessionState.DEGRADED;
   }
 

@@ -80,10 +80,9 @@ public final class SessionWork implements AutoCloseable {
     this.configs = configs;
     this.clock = clock;
     this.tasks = tasks;
-    this.restarted = new RestartedAgents(clock);
-    this.saves =
-        new SessionSaves(session, launcher, restarted, saves.whileRunning(), saves.paused());
     this.generations = new NodeGenerations(nodes.size());
+    this.restarted = new RestartedAgents(generations::isEmpty, clock);
+    this.saves = new SessionSaves(session, launcher, saves.whileRunning(), saves.paused());
     this.pushes = new SessionPush(tasks);
     this.live =
         new LiveSync(
@@ -348,9 +347,12 @@ public final class SessionWork implements AutoCloseable {
 
   /** The generation that this gateway has written there; empty when it has written none yet. */
   public Optional<Long> generation(int node) {
-    return node >= nodes.size() || restarted.isEmpty(node)
-        ? Optional.of(0L)
-        : generations.generation(node);
+    return node >= nodes.size() ? Optional.of(0L) : generations.generation(node);
+  }
+
+  /** Whether the files of a node are gone. */
+  boolean isAnyEmpty() {
+    return generations.isAnyEmpty();
   }
 
   /** Nodes whose agent was replaced, until a command has told the user. */

@@ -153,7 +153,7 @@ public final class LiveSync implements AutoCloseable {
    * @param begun the {@link NodeGenerations#moment} before
    */
   public void pushed(long generation, long begun) {
-    session.sent(generations.hold(generations.all(), generation, begun));
+    generations.hold(generations.all(), generation, begun);
     state.sent(Map.of());
     isExpected = true;
     watch.wake();
@@ -165,8 +165,8 @@ public final class LiveSync implements AutoCloseable {
   }
 
   /** A node has another agent, and perhaps another disk. */
-  public void replaced(int node) {
-    generations.forget(node);
+  public void replaced(int node, boolean isEmpty) {
+    generations.replaced(node, isEmpty);
     isExpected = true;
     watch.wake();
   }
@@ -434,7 +434,8 @@ public final class LiveSync implements AutoCloseable {
         watch.dealtWith();
         return;
       }
-      push(looked, generations.common().isEmpty());
+      List<Integer> present = generations.present(clock.nanos());
+      push(looked, generations.common(present).isEmpty());
     }
   }
 
@@ -462,10 +463,9 @@ public final class LiveSync implements AutoCloseable {
           return;
         }
         Pushed pushed = done.get();
-        List<Integer> holding = generations.hold(present, pushed.generation().counter(), begun);
+        generations.hold(present, pushed.generation().counter(), begun);
         busy.sent(pushed.paths(), clock.nanos());
         use.saved(pushed.paths(), busy);
-        session.sent(holding);
         state.sent(looked.left());
         retry = Backoff.none();
         watch.dealtWith();

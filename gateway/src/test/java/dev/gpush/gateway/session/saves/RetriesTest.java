@@ -127,9 +127,6 @@ final class RetriesTest {
     }
 
     @Override
-    public void sent(List<Integer> nodes) {}
-
-    @Override
     public Optional<Duration> editorsQuiet() {
       return Optional.empty();
     }
