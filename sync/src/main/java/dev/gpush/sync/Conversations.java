@@ -6,8 +6,12 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.NodeStep;
+import dev.gpush.sync.pace.SlowNodes;
+import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
@@ -18,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /**
  * The conversations that are kept open between pushes, one per node, and work on all of them at
@@ -26,18 +31,23 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Conversations implements AutoCloseable {
   private final String session;
   private final Signatures signatures;
+  private final SlowNodes slow;
   private final Tasks tasks;
   private final Map<SyncNode, NodeConversation> open = new ConcurrentHashMap<>();
+
+  /** Why work without a user waits no longer for these nodes, by their numbers. */
+  private final Map<Integer, String> givenUp = new ConcurrentHashMap<>();
 
   /** The last that were opened. {@link #cut} reads it on any thread. */
   private volatile Optional<OpeningConversations> opening = Optional.empty();
 
   /** The manifest written last: nodes that still hold it need not send theirs. */
-  private Manifest known = Manifest.empty();
+  private volatile Manifest known = Manifest.empty();
 
-  Conversations(String session, Signatures signatures, Tasks tasks) {
+  Conversations(String session, Signatures signatures, SlowNodes slow, Tasks tasks) {
     this.session = session;
     this.signatures = signatures;
+    this.slow = slow;
     this.tasks = tasks;
   }
 
@@ -55,15 +65,44 @@ final class Conversations implements AutoCloseable {
   /** Starts opening those that are not open. It must be finished or abandoned. */
   OpeningConversations open(List<SyncNode> nodes) {
     List<SyncNode> closed = nodes.stream().filter(node -> !open.containsKey(node)).toList();
-    var begun = new OpeningConversations(closed, session, known, tasks);
+    var begun = beside(closed);
     opening = Optional.of(begun);
     return begun;
+  }
+
+  /** Opens others, which are not for this operation; on any thread. */
+  OpeningConversations beside(List<SyncNode> nodes) {
+    return new OpeningConversations(nodes, session, known, slow, tasks);
+  }
+
+  /** Takes one that was opened {@link #beside} the others. */
+  void join(NodeConversation conversation) {
+    if (open.putIfAbsent(conversation.node(), conversation) != null) {
+      conversation.close();
+    }
+  }
+
+  /** Until it is closed, nodes that are slow are given up: what they do fails. */
+  SlowNodes.Watch givingUpSlow(List<SyncNode> nodes) {
+    SlowNodes.Watch watch = slow.watch(found -> found.forEach(each -> giveUp(each, nodes)));
+    return () -> {
+      watch.close();
+      givenUp.clear();
+    };
+  }
+
+  private void giveUp(NodeStep.Slow found, List<SyncNode> nodes) {
+    if (givenUp.putIfAbsent(found.node(), found.why()) == null) {
+      slow.givenUp(found.node());
+    }
+    nodes.stream().filter(node -> node.info().index() == found.node()).forEach(this::cut);
   }
 
   /** Waits until all are open, and returns those that were opened: what they hold is new. */
   List<NodeConversation> finish(OpeningConversations opening)
       throws InterruptedException, NodeLost {
     List<Exception> failures;
+    opening.awaited(slow);
     try {
       failures = opening.await();
     } catch (InterruptedException stop) {
@@ -90,6 +129,22 @@ final class Conversations implements AutoCloseable {
       throw unreachable;
     }
     return finish(begun);
+  }
+
+  /** As {@link WorkspaceSync#learn}. */
+  Optional<Generation> learn(List<SyncNode> nodes)
+      throws InterruptedException, NodeLost, NodeFailed {
+    if (known.size() > 0 || !nodes.stream().allMatch(SyncNode::isReachable)) {
+      return Optional.empty();
+    }
+    openReachable(nodes);
+    List<NodeHolds> held = of(nodes).stream().map(NodeConversation::holds).toList();
+    Generation first = held.getFirst().generation();
+    if (first.counter() == 0 || held.stream().anyMatch(each -> !each.generation().equals(first))) {
+      return Optional.empty();
+    }
+    known = held.getFirst().manifest();
+    return Optional.of(first);
   }
 
   static void requireReachable(List<SyncNode> nodes) throws NodeFailed {
@@ -169,9 +224,14 @@ final class Conversations implements AutoCloseable {
    */
   <T> List<T> each(String what, List<NodeConversation> nodes, NodeWork<T> work)
       throws InterruptedException, NodeLost, TreeChanged {
+    NodeStep step =
+        slow.begin(
+            nodes.size(),
+            nodes.stream()
+                .collect(Collectors.toMap(NodeConversation::index, NodeConversation::waiting)));
     List<Work<Attempt<T>, RuntimeException>> attempts =
         nodes.stream()
-            .<Work<Attempt<T>, RuntimeException>>map(node -> () -> attempt(node, work))
+            .<Work<Attempt<T>, RuntimeException>>map(node -> () -> attempt(node, work, step))
             .toList();
     // Interrupted in the middle, a conversation cannot be used any longer.
     List<Attempt<T>> ended = tasks.all(what, attempts, () -> nodes.forEach(this::drop));
@@ -205,7 +265,7 @@ final class Conversations implements AutoCloseable {
         && failed.failure() instanceof AgentFailure.NotUnderstood;
   }
 
-  private static <T> Attempt<T> attempt(NodeConversation node, NodeWork<T> work)
+  private static <T> Attempt<T> attempt(NodeConversation node, NodeWork<T> work, NodeStep step)
       throws InterruptedException {
     try {
       return new Attempt.Done<>(work.on(node));
@@ -213,6 +273,8 @@ final class Conversations implements AutoCloseable {
       return new Attempt.Failed<>(new NodeLost(node.index(), broken));
     } catch (TreeChanged | RuntimeException failed) {
       return new Attempt.Failed<>(failed);
+    } finally {
+      step.done(node.index());
     }
   }
 
@@ -220,7 +282,7 @@ final class Conversations implements AutoCloseable {
    * A failure that the user can act on comes before a lost conversation, which may be its
    * consequence.
    */
-  private static void throwFirst(List<Exception> failures) throws NodeLost {
+  void throwFirst(List<Exception> failures) throws NodeLost {
     for (Exception failure : failures) {
       if (failure instanceof RuntimeException first) {
         throw first;
@@ -228,7 +290,8 @@ final class Conversations implements AutoCloseable {
     }
     for (Exception failure : failures) {
       if (failure instanceof NodeLost lost) {
-        throw lost;
+        String why = givenUp.getOrDefault(lost.node(), "");
+        throw why.isEmpty() ? lost : lost.because(why);
       }
     }
   }

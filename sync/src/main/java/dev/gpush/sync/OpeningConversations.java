@@ -5,6 +5,9 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.NodeStep;
+import dev.gpush.sync.pace.NodeWaiting;
+import dev.gpush.sync.pace.SlowNodes;
 import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -12,8 +15,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Conversations that are being opened while the tree is scanned. What opens after {@link #abandon}
@@ -21,16 +26,22 @@ import java.util.Set;
  */
 final class OpeningConversations {
   private final List<SyncNode> nodes;
+  private final Map<Integer, NodeWaiting> waitings;
   private final List<Task<Boolean, IOException>> tasks = new ArrayList<>();
 
   // guarded by this
   private final List<NodeConversation> arrived = new ArrayList<>();
   private final Map<SyncNode, Thread> openers = new HashMap<>();
   private final Set<SyncNode> cut = new HashSet<>();
+  private final Set<Integer> ended = new HashSet<>();
+  private Optional<NodeStep> step = Optional.empty();
   private boolean isAbandoned;
 
-  OpeningConversations(List<SyncNode> nodes, String session, Manifest known, Tasks tasks) {
+  OpeningConversations(
+      List<SyncNode> nodes, String session, Manifest known, SlowNodes slow, Tasks tasks) {
     this.nodes = List.copyOf(nodes);
+    this.waitings =
+        nodes.stream().collect(Collectors.toMap(it -> it.info().index(), _ -> slow.newWaiting()));
     for (SyncNode node : nodes) {
       this.tasks.add(
           tasks.fork(
@@ -45,13 +56,16 @@ final class OpeningConversations {
       openers.put(node, Thread.currentThread());
     }
     try {
-      return NodeConversation.open(node, session, known);
+      return NodeConversation.open(
+          node, session, known, Objects.requireNonNull(waitings.get(node.info().index())));
     } catch (InterruptedException stop) {
       requireUncut(node);
       throw stop;
     } finally {
       synchronized (this) {
         openers.remove(node);
+        ended.add(node.info().index());
+        step.ifPresent(waited -> waited.done(node.info().index()));
       }
     }
   }
@@ -78,6 +92,13 @@ final class OpeningConversations {
     }
     conversation.close();
     return false;
+  }
+
+  /** From now on an operation waits for them. */
+  synchronized void awaited(SlowNodes slow) {
+    var left = new HashMap<>(waitings);
+    left.keySet().removeAll(ended);
+    step = Optional.of(slow.begin(nodes.size(), left));
   }
 
   /** Waits for all; the failures of those that could not be opened. */

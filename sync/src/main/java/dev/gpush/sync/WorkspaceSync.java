@@ -5,6 +5,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.ChangesThere;
@@ -13,6 +14,7 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.SlowNodes;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -48,6 +50,8 @@ public final class WorkspaceSync implements AutoCloseable {
 
   // guarded by lock
   private final Conversations conversations;
+  final SlowNodes slow;
+  private final CatchUps catchUps;
   private Optional<String> lastHead = Optional.empty();
   private Optional<Scan> looked = Optional.empty();
 
@@ -88,7 +92,9 @@ public final class WorkspaceSync implements AutoCloseable {
     this.scan = scan;
     this.edits = edits;
     this.tasks = tasks.group("sync");
-    this.conversations = new Conversations(session, signatures, this.tasks);
+    this.slow = new SlowNodes(clock, this.tasks);
+    this.conversations = new Conversations(session, signatures, slow, this.tasks);
+    this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
     this.home = new Homecoming(scan, trash, conversations, settled, clock);
   }
 
@@ -100,9 +106,9 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public Generation push(List<SyncNode> nodes, PushOptions options, Talk talk)
       throws InterruptedException {
-    requireNodes(nodes);
     lock.lockInterruptibly();
-    try {
+    catchUps.stop(nodes);
+    try (SlowNodes.Watch _ = slow.name(talk)) {
       conversations.retain(nodes);
       boolean lookAgain = false;
       for (int attempt = 1; ; attempt++) {
@@ -165,8 +171,7 @@ public final class WorkspaceSync implements AutoCloseable {
       changes = home.lookPatiently(open, found.manifest());
     }
     Generation moved = push(found, changes, usual, talk).run(open, fresh);
-    conversations.known(found.manifest());
-    lastHead = found.head();
+    pushed(found, nodes);
     return moved;
   }
 
@@ -237,10 +242,9 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public Pushed pushLooked(List<SyncNode> nodes, boolean check)
       throws InterruptedException, NodeFailed {
-    requireNodes(nodes);
     lock.lockInterruptibly();
     isInBackground = true;
-    try {
+    try (SlowNodes.Watch _ = conversations.givingUpSlow(nodes)) {
       conversations.retain(nodes);
       boolean lookAgain = check;
       for (int attempt = 1; ; attempt++) {
@@ -248,8 +252,8 @@ public final class WorkspaceSync implements AutoCloseable {
         try {
           return attemptLooked(nodes, lookAgain);
         } catch (NodeLost lost) {
-          if (attempt >= 2) {
-            throw new NodeFailed(lost.node(), lost.failure());
+          if (attempt >= 2 || !lost.slow().isEmpty()) {
+            throw new NodeFailed(lost);
           }
         } catch (Push.Moved moved) {
           lookAgain = true;
@@ -290,19 +294,8 @@ public final class WorkspaceSync implements AutoCloseable {
   public Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException {
     lock.lockInterruptibly();
     isInBackground = true;
-    try {
-      if (conversations.known().size() > 0 || !nodes.stream().allMatch(SyncNode::isReachable)) {
-        return Optional.empty();
-      }
-      conversations.openReachable(nodes);
-      List<NodeConversation> open = conversations.of(nodes);
-      Generation first = open.getFirst().holds().generation();
-      if (first.counter() == 0
-          || open.stream().anyMatch(node -> !node.holds().generation().equals(first))) {
-        return Optional.empty();
-      }
-      conversations.known(open.getFirst().holds().manifest());
-      return Optional.of(first);
+    try (SlowNodes.Watch _ = conversations.givingUpSlow(nodes)) {
+      return conversations.learn(nodes);
     } catch (NodeLost | NodeFailed lost) {
       return Optional.empty();
     } finally {
@@ -316,11 +309,15 @@ public final class WorkspaceSync implements AutoCloseable {
     return home.changes().staying();
   }
 
-  /** Whether there are changes that may come home. False while the node cannot be asked. */
-  public boolean isEdited(SyncNode node) throws InterruptedException {
+  /**
+   * Whether there are changes that may come home. False while the node cannot be asked.
+   *
+   * @throws NodeFailed it is slow
+   */
+  public boolean isEdited(SyncNode node) throws InterruptedException, NodeFailed {
     lock.lockInterruptibly();
     isInBackground = true;
-    try {
+    try (SlowNodes.Watch _ = conversations.givingUpSlow(List.of(node))) {
       if (edits == Edits.STAY || !node.isReachable()) {
         return false;
       }
@@ -331,14 +328,27 @@ public final class WorkspaceSync implements AutoCloseable {
       return isChanged
           || one.getFirst().holds().deviations().values().stream()
               .anyMatch(NodeHolds.Deviation.Changed.class::isInstance);
-    } catch (NodeLost | NodeFailed lost) {
+    } catch (NodeFailed unreachable) {
       return false;
+    } catch (NodeLost lost) {
+      if (lost.slow().isEmpty()) {
+        return false;
+      }
+      throw new NodeFailed(lost);
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
     } finally {
       isInBackground = false;
       lock.unlock();
     }
+  }
+
+  /**
+   * Waits until a node that was slow answers, and sends it the contents that it lacks, beside other
+   * work. The next push takes it along. Ends early when a command pushes to it.
+   */
+  public void catchUp(SyncNode node) throws InterruptedException, NodeFailed {
+    catchUps.run(node);
   }
 
   private Pushed attemptLooked(List<SyncNode> nodes, boolean lookAgain)
@@ -357,9 +367,14 @@ public final class WorkspaceSync implements AutoCloseable {
             ? home.look(open, found.manifest())
             : ChangesThere.Found.nothing();
     Generation moved = push(found, changes, options, Talk.silent()).run(open, fresh);
+    pushed(found, nodes);
+    return new Pushed(moved, paths);
+  }
+
+  private void pushed(Scan found, List<SyncNode> nodes) {
     conversations.known(found.manifest());
     lastHead = found.head();
-    return new Pushed(moved, paths);
+    slow.quick(nodes.stream().map(node -> node.info().index()).toList());
   }
 
   private static GpushException unsteady(Exception cause) {
@@ -435,19 +450,18 @@ public final class WorkspaceSync implements AutoCloseable {
 
   /** The tree as a push would send it now. Asks the nodes nothing, and the user nothing. */
   public Manifest look() throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      return scan.scan(Talk.silent()).manifest();
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> scan.scan(Talk.silent()).manifest());
   }
 
   /** The tree that was pushed last; empty before the first push. */
   public Manifest pushed() throws InterruptedException {
+    return locked(conversations::known);
+  }
+
+  private <T> T locked(Work<T, RuntimeException> work) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      return conversations.known();
+      return work.run();
     } finally {
       lock.unlock();
     }
@@ -460,12 +474,6 @@ public final class WorkspaceSync implements AutoCloseable {
       return scan.whyIgnored(path);
     } finally {
       lock.unlock();
-    }
-  }
-
-  private static void requireNodes(List<SyncNode> nodes) {
-    if (nodes.isEmpty()) {
-      throw new IllegalArgumentException("no nodes to sync");
     }
   }
 

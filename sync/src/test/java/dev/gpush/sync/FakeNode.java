@@ -9,6 +9,7 @@ import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,6 +84,9 @@ final class FakeNode implements SyncNode {
 
   final AtomicReference<Moment> moment = new AtomicReference<>();
 
+  // guarded by this
+  private boolean isFrozen;
+
   /** What it says that paths are when they are pulled, one answer after the other. */
   volatile Json.Obj lies = Json.object();
 
@@ -139,6 +143,16 @@ final class FakeNode implements SyncNode {
     return out.isBlank() ? List.of() : List.of(out.strip().split("\n"));
   }
 
+  /** It takes and says nothing until {@link #thaw}, but is connected. */
+  synchronized void freeze() {
+    isFrozen = true;
+  }
+
+  synchronized void thaw() {
+    isFrozen = false;
+    notifyAll();
+  }
+
   /** The line to it: what is being written arrives in part or not at all. */
   void cut() {
     for (Process process : processes) {
@@ -166,8 +180,27 @@ final class FakeNode implements SyncNode {
   private final class ProcessDuplex implements Duplex {
     private final Process process;
 
+    // guarded by the node
+    private boolean isClosed;
+
     ProcessDuplex(Process process) {
       this.process = process;
+    }
+
+    private void awaitThaw() throws IOException {
+      synchronized (FakeNode.this) {
+        try {
+          while (isFrozen && !isClosed) {
+            FakeNode.this.wait();
+          }
+        } catch (InterruptedException stop) {
+          Thread.currentThread().interrupt();
+          throw new InterruptedIOException("interrupted");
+        }
+        if (isClosed) {
+          throw new IOException("closed");
+        }
+      }
     }
 
     @Override
@@ -175,7 +208,9 @@ final class FakeNode implements SyncNode {
       return new FilterInputStream(process.getInputStream()) {
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
+          awaitThaw();
           int count = super.read(target, offset, length);
+          awaitThaw();
           fromNode.addAndGet(Math.max(count, 0));
           return count;
         }
@@ -199,6 +234,7 @@ final class FakeNode implements SyncNode {
               && moment.compareAndSet(next, null)) {
             next.action().run();
           }
+          awaitThaw();
           out.write(source, offset, length);
           toNode.addAndGet(length);
         }
@@ -213,6 +249,10 @@ final class FakeNode implements SyncNode {
 
     @Override
     public void close() throws IOException {
+      synchronized (FakeNode.this) {
+        isClosed = true;
+        FakeNode.this.notifyAll();
+      }
       process.getOutputStream().close();
       process.destroy();
     }

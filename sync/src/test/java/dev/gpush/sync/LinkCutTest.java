@@ -104,7 +104,7 @@ final class LinkCutTest extends SyncFixture {
 
   @Test
   void noEditIsSeenOnANodeWhoseLinkIsCut() throws Exception {
-    Task<Boolean, RuntimeException> edited = work.fork("edited", () -> sync.isEdited(cut));
+    Task<Boolean, NodeFailed> edited = work.fork("edited", () -> sync.isEdited(cut));
     cutWhileOpening();
 
     assertEquals(false, edited.get());

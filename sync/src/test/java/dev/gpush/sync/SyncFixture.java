@@ -13,6 +13,7 @@ import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.NodeWaiting;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
@@ -94,7 +95,9 @@ public class SyncFixture {
 
   /** What a node holds now. It looks at every path, and answers in a conversation of its own. */
   static NodeHolds held(SyncNode node) throws IOException, InterruptedException {
-    try (var conversation = NodeConversation.open(node, "session-1", Manifest.empty())) {
+    try (var conversation =
+        NodeConversation.open(
+            node, "session-1", Manifest.empty(), new NodeWaiting(Clock.system()))) {
       return conversation.holds();
     }
   }

@@ -217,6 +217,11 @@ public final class FailureText {
               "the request for " + session + " was cancelled",
               "another command cancelled it",
               "gpush up -s " + session);
+      case SessionFailure.PushStopped(var session) ->
+          Message.of(
+              "the files were not sent to " + session,
+              "another command stopped this one to end the session",
+              "gpush ps");
       case SessionFailure.CannotExtend(var session, var reason, var remedy) ->
           Message.of(
               "the end of " + session + " cannot be moved to that time",

@@ -46,6 +46,9 @@ public sealed interface SessionFailure extends Failure {
   /** Another command cancelled its request while this one waited for it. */
   record GivenUp(String session) implements SessionFailure {}
 
+  /** A command that ends the session has ended the push of this one. */
+  record PushStopped(String session) implements SessionFailure {}
+
   /** The lease cannot be moved there. */
   record CannotExtend(String session, String reason, String remedy) implements SessionFailure {}
 

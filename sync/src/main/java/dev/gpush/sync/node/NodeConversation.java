@@ -8,6 +8,7 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.node.SyncMessages.Kind;
+import dev.gpush.sync.pace.NodeWaiting;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -46,6 +47,7 @@ public final class NodeConversation implements Closeable {
   private static final Duration JUST_NOW = Duration.ofSeconds(2);
 
   private final SyncNode node;
+  private final NodeWaiting waiting;
   private final SyncMessages wire;
   private NodeHolds holds;
   private Optional<FoundNames> found = Optional.empty();
@@ -56,8 +58,9 @@ public final class NodeConversation implements Closeable {
   /** When it was last told to look at every path. */
   private long lookedAt = Clock.system().nanos();
 
-  private NodeConversation(SyncNode node, SyncMessages wire) {
+  private NodeConversation(SyncNode node, NodeWaiting waiting, SyncMessages wire) {
     this.node = node;
+    this.waiting = waiting;
     this.wire = wire;
     this.holds =
         new NodeHolds(
@@ -74,11 +77,14 @@ public final class NodeConversation implements Closeable {
    * Starts a conversation: the node reports what it holds.
    *
    * @param known what it probably still holds: then it reports only differences
+   * @param waiting for this node, from now on
    */
-  public static NodeConversation open(SyncNode node, String session, Manifest known)
+  public static NodeConversation open(
+      SyncNode node, String session, Manifest known, NodeWaiting waiting)
       throws IOException, InterruptedException {
     NodeInfo info = node.info();
-    var conversation = new NodeConversation(node, new SyncMessages(node.open()));
+    var conversation =
+        new NodeConversation(node, waiting, new SyncMessages(waiting.during(node::open), waiting));
     try {
       conversation.wire.send(
           Kind.TREE,
@@ -99,6 +105,10 @@ public final class NodeConversation implements Closeable {
 
   public SyncNode node() {
     return node;
+  }
+
+  public NodeWaiting waiting() {
+    return waiting;
   }
 
   /** Whether the node is this machine. */
@@ -220,6 +230,14 @@ public final class NodeConversation implements Closeable {
       sent.run();
     }
     wire.flush();
+  }
+
+  /** As {@link #stage}, long before a push: it waits until the node has them. */
+  public void stageAhead(Collection<String> hashes, Blobs blobs, boolean isAgain)
+      throws IOException, TreeChanged {
+    stage(hashes, blobs, isAgain, () -> {});
+    look(false);
+    holds = holds.withStaged(hashes);
   }
 
   /** The fields of PREPARE beside the plan. */

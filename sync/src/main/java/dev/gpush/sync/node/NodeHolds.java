@@ -4,6 +4,8 @@ import dev.gpush.core.json.Json;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -73,6 +75,13 @@ public record NodeHolds(
 
   public boolean isExactly(Manifest wanted) {
     return deviations.isEmpty() && manifest.root().equals(wanted.root());
+  }
+
+  /** The same node with these as well; its own list has a limit. */
+  NodeHolds withStaged(Collection<String> more) {
+    var all = new HashSet<String>(staged);
+    all.addAll(more);
+    return new NodeHolds(generation, manifest, deviations, all, token, seen, folds);
   }
 
   /** The same node after it has committed. */

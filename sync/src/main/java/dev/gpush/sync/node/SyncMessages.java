@@ -2,6 +2,7 @@ package dev.gpush.sync.node;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.sync.pace.NodeWaiting;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
@@ -9,6 +10,8 @@ import java.io.Closeable;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.DataFormatException;
@@ -87,10 +90,12 @@ public final class SyncMessages implements Closeable {
   private final DataInputStream in;
   private final DataOutputStream out;
 
-  SyncMessages(Duplex duplex) {
+  SyncMessages(Duplex duplex, NodeWaiting waiting) {
     this.duplex = duplex;
-    this.in = new DataInputStream(new BufferedInputStream(duplex.in(), BUFFER_BYTES));
-    this.out = new DataOutputStream(new BufferedOutputStream(duplex.out(), BUFFER_BYTES));
+    InputStream from = waiting.in(duplex.in());
+    OutputStream to = waiting.out(duplex.out());
+    this.in = new DataInputStream(new BufferedInputStream(from, BUFFER_BYTES));
+    this.out = new DataOutputStream(new BufferedOutputStream(to, BUFFER_BYTES));
   }
 
   void send(Kind kind, Json json) throws IOException {

@@ -248,7 +248,8 @@ public final class SessionLinks {
   /** The agent was replaced: the backend may know why, and what the node is now. */
   private void restarted(LiveSession session, int node, RestartedAgents restarted, Json welcome) {
     if (restarted.welcomed(node, welcome)) {
-      session.workIfAny().ifPresent(work -> work.live().replaced(node));
+      boolean isEmpty = welcome.flag("bare");
+      session.workIfAny().ifPresent(work -> work.live().replaced(node, isEmpty));
       session
           .backend()
           .capabilities()

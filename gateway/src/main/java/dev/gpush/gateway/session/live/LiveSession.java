@@ -65,12 +65,16 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * As {@link #beginOrJoin}, for a command that may end the session: it does not wait for a save
-   * that is on its way to the nodes.
+   * As {@link #beginOrJoin}, for a command that may end the session: it does not wait for a push,
+   * whether of a save or of another command. That of a request that can be joined goes on.
    */
   public Optional<TurnQueue.Turn> beginEndOrJoin(String what, Talk talk)
       throws InterruptedException {
-    try (LiveSync.Left _ = workIfAny().map(work -> work.live().stopForEnd()).orElse(() -> {})) {
+    Optional<TurnQueue.Turn> free = turns.tryTake(what);
+    if (free.isPresent() || turns.isJoinable()) {
+      return free;
+    }
+    try (LiveSync.Left _ = workIfAny().map(SessionWork::stopForEnd).orElse(() -> {})) {
       return beginOrJoin(what, talk);
     }
   }
@@ -352,7 +356,7 @@ public final class LiveSession implements AutoCloseable {
     if (now.state() != SessionState.READY) {
       return now.state();
     }
-    boolean isWhole = workIfAny().map(work -> !work.restarted().isAnyEmpty()).orElse(true);
+    boolean isWhole = workIfAny().map(work -> !work.isAnyEmpty()).orElse(true);
     return allUp() && isWhole ? SessionState.READY : SessionState.DEGRADED;
   }
 

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.IntPredicate;
 
 /**
  * The nodes whose agent was replaced, and why. Commands of the former agent are gone, but for runs
@@ -22,12 +22,17 @@ import java.util.TreeSet;
 public final class RestartedAgents {
   private final Clock clock;
 
-  // guarded by this: agents, restarts, empty
+  private final IntPredicate isEmpty;
+
+  // guarded by this: agents, restarts
   private final TreeMap<Integer, String> agents = new TreeMap<>();
   private final TreeMap<Integer, Restart> restarts = new TreeMap<>();
-  private final TreeSet<Integer> empty = new TreeSet<>();
 
-  RestartedAgents(Clock clock) {
+  /**
+   * @param isEmpty whether a node lacks the files
+   */
+  RestartedAgents(IntPredicate isEmpty, Clock clock) {
+    this.isEmpty = isEmpty;
     this.clock = clock;
   }
 
@@ -93,9 +98,6 @@ public final class RestartedAgents {
     if (isOther) {
       var restart = new Restart(clock.now(), Loss.of(welcome), "");
       restarts.merge(node, restart, (former, latest) -> latest.since(former));
-      if (restart.loss() == Loss.FILES) {
-        empty.add(node);
-      }
     }
     return isOther;
   }
@@ -103,20 +105,6 @@ public final class RestartedAgents {
   /** Adds the reason, which is found out later. */
   public synchronized void because(int node, String why) {
     restarts.computeIfPresent(node, (_, restart) -> restart.because(why));
-  }
-
-  /** Whether the files of a node are gone. */
-  synchronized boolean isEmpty(int node) {
-    return empty.contains(node);
-  }
-
-  synchronized boolean isAnyEmpty() {
-    return !empty.isEmpty();
-  }
-
-  /** These have all files again. */
-  synchronized void filled(List<Integer> nodes) {
-    nodes.forEach(empty::remove);
   }
 
   /** A sentence for each, without the end. */
@@ -131,7 +119,7 @@ public final class RestartedAgents {
   private List<String> words(Map<Integer, Restart> of) {
     Instant now = clock.now();
     return of.entrySet().stream()
-        .map(each -> each.getValue().words(each.getKey(), now, isEmpty(each.getKey())))
+        .map(each -> each.getValue().words(each.getKey(), now, isEmpty.test(each.getKey())))
         .toList();
   }
 

@@ -43,21 +43,14 @@ final class SessionSaves implements SessionPort {
 
   private final LiveSession session;
   private final Launcher launcher;
-  private final RestartedAgents restarted;
   private final AtomicInteger launching = new AtomicInteger();
   private final Path paused;
   private volatile WhileRunning whileRunning;
 
-  SessionSaves(
-      LiveSession session,
-      Launcher launcher,
-      RestartedAgents restarted,
-      WhileRunning whileRunning,
-      Path paused) {
+  SessionSaves(LiveSession session, Launcher launcher, WhileRunning whileRunning, Path paused) {
     this.paused = paused;
     this.session = session;
     this.launcher = launcher;
-    this.restarted = restarted;
     this.whileRunning = whileRunning;
   }
 
@@ -148,11 +141,6 @@ final class SessionSaves implements SessionPort {
     RunView first = running.getFirst();
     String others = running.size() == 1 ? "" : " and " + (running.size() - 1) + " more";
     return Optional.of("run " + first.number() + " on G" + first.generation() + others);
-  }
-
-  @Override
-  public void sent(List<Integer> nodes) {
-    restarted.filled(nodes);
   }
 
   @Override

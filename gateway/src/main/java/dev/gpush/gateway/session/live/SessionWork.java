@@ -3,6 +3,7 @@ package dev.gpush.gateway.session.live;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
@@ -15,6 +16,7 @@ import dev.gpush.gateway.session.history.SessionHistory;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.saves.LiveSync;
 import dev.gpush.gateway.session.saves.NodeGenerations;
+import dev.gpush.gateway.session.saves.SessionPush;
 import dev.gpush.launch.Launcher;
 import dev.gpush.launch.environment.EnvironmentChoice;
 import dev.gpush.launch.environment.NodeEnvironments;
@@ -53,6 +55,7 @@ public final class SessionWork implements AutoCloseable {
   private final RestartedAgents restarted;
   private final SessionSaves saves;
   private final NodeGenerations generations;
+  private final SessionPush pushes;
   private final LiveSync live;
   private final Optional<SessionHistory> history;
 
@@ -77,10 +80,10 @@ public final class SessionWork implements AutoCloseable {
     this.configs = configs;
     this.clock = clock;
     this.tasks = tasks;
-    this.restarted = new RestartedAgents(clock);
-    this.saves =
-        new SessionSaves(session, launcher, restarted, saves.whileRunning(), saves.paused());
     this.generations = new NodeGenerations(nodes.size());
+    this.restarted = new RestartedAgents(generations::isEmpty, clock);
+    this.saves = new SessionSaves(session, launcher, saves.whileRunning(), saves.paused());
+    this.pushes = new SessionPush(tasks);
     this.live =
         new LiveSync(
             session.name().text(),
@@ -89,6 +92,7 @@ public final class SessionWork implements AutoCloseable {
             watch,
             nodes,
             generations,
+            pushes,
             saves.mode(),
             clock,
             tasks);
@@ -116,6 +120,15 @@ public final class SessionWork implements AutoCloseable {
   /** What brings saves to the nodes. */
   public LiveSync live() {
     return live;
+  }
+
+  /** For a command that ends the session: a push is stopped, and nothing is sent until then. */
+  LiveSync.Left stopForEnd() {
+    pushes.stop();
+    return () -> {
+      pushes.allow();
+      live.wake();
+    };
   }
 
   /** Begins to send by itself. */
@@ -184,7 +197,12 @@ public final class SessionWork implements AutoCloseable {
     PushOptions options = options(overwrite);
     boolean isCompared = isForeign && !overwrite;
     long begun = generations.moment();
-    Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
+    PushOptions how = isCompared ? options.comparing() : options;
+    Generation now =
+        pushes
+            .run(() -> sync.push(nodes, how, talk))
+            .orElseThrow(
+                () -> new GpushException(new SessionFailure.PushStopped(session.name().text())));
     live.pushed(now.counter(), begun);
     live.used();
     if (isForeign) {
@@ -329,9 +347,12 @@ public final class SessionWork implements AutoCloseable {
 
   /** The generation that this gateway has written there; empty when it has written none yet. */
   public Optional<Long> generation(int node) {
-    return node >= nodes.size() || restarted.isEmpty(node)
-        ? Optional.of(0L)
-        : generations.generation(node);
+    return node >= nodes.size() ? Optional.of(0L) : generations.generation(node);
+  }
+
+  /** Whether the files of a node are gone. */
+  boolean isAnyEmpty() {
+    return generations.isAnyEmpty();
   }
 
   /** Nodes whose agent was replaced, until a command has told the user. */

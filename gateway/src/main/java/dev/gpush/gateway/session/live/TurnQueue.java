@@ -120,7 +120,7 @@ public final class TurnQueue {
     }
   }
 
-  private boolean isJoinable() {
+  boolean isJoinable() {
     lock.lock();
     try {
       return isJoinable;

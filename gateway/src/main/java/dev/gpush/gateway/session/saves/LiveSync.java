@@ -69,7 +69,8 @@ public final class LiveSync implements AutoCloseable {
   private final Clock clock;
   private final Tasks tasks;
   private final BusyPaths busy = new BusyPaths();
-  private final SavePush push;
+  private final SessionPush push;
+  private final NodesAside aside;
   private final FileUse use;
   private final SavesView view;
 
@@ -92,6 +93,7 @@ public final class LiveSync implements AutoCloseable {
   /**
    * @param name of the session, for the log
    * @param generations shared with the session, whose commands push too
+   * @param push shared in the same way
    */
   public LiveSync(
       String name,
@@ -100,6 +102,7 @@ public final class LiveSync implements AutoCloseable {
       WorkspaceWatch watch,
       List<SyncNode> nodes,
       NodeGenerations generations,
+      SessionPush push,
       SyncView.Mode mode,
       Clock clock,
       Tasks tasks) {
@@ -112,7 +115,8 @@ public final class LiveSync implements AutoCloseable {
     this.state = new SaveState(mode);
     this.clock = clock;
     this.tasks = tasks.group("live");
-    this.push = new SavePush(this.tasks);
+    this.push = push;
+    this.aside = new NodesAside(name, sync, nodes, generations, watch::wake, clock, this.tasks);
     this.use = new FileUse(session, this.tasks);
     this.view = new SavesView(session, watch, state, generations, sync::staying, clock);
     this.editLooks = new EditLooks(clock.nanos());
@@ -149,7 +153,7 @@ public final class LiveSync implements AutoCloseable {
    * @param begun the {@link NodeGenerations#moment} before
    */
   public void pushed(long generation, long begun) {
-    session.sent(generations.hold(generations.all(), generation, begun));
+    generations.hold(generations.all(), generation, begun);
     state.sent(Map.of());
     isExpected = true;
     watch.wake();
@@ -161,8 +165,8 @@ public final class LiveSync implements AutoCloseable {
   }
 
   /** A node has another agent, and perhaps another disk. */
-  public void replaced(int node) {
-    generations.forget(node);
+  public void replaced(int node, boolean isEmpty) {
+    generations.replaced(node, isEmpty);
     isExpected = true;
     watch.wake();
   }
@@ -199,15 +203,6 @@ public final class LiveSync implements AutoCloseable {
   public Left leaveToWatchedRun() {
     watchers(1);
     return () -> watchers(-1);
-  }
-
-  /** For a command that ends the session: what is on its way is stopped, and nothing is sent. */
-  public Left stopForEnd() {
-    push.stop();
-    return () -> {
-      push.allow();
-      watch.wake();
-    };
   }
 
   private void watchers(int more) {
@@ -358,7 +353,7 @@ public final class LiveSync implements AutoCloseable {
       if (session.holdingRun().isPresent()) {
         return;
       }
-      Optional<Boolean> isEdited = push.run(() -> sync.isEdited(nodes.getFirst()));
+      Optional<Boolean> isEdited = isEdited();
       editLooks.looked(quiet, Duration.ofNanos(clock.nanos() - begun), clock.nanos());
       if (isEdited.isEmpty()) {
         return;
@@ -370,6 +365,16 @@ public final class LiveSync implements AutoCloseable {
         retry = Backoff.none();
         state.looked(looked, edits, false);
       }
+    }
+  }
+
+  /** Empty when it is not known. */
+  private Optional<Boolean> isEdited() throws InterruptedException {
+    try {
+      return push.run(() -> sync.isEdited(nodes.getFirst()));
+    } catch (NodeFailed failed) {
+      aside.put(failed);
+      return Optional.empty();
     }
   }
 
@@ -429,7 +434,8 @@ public final class LiveSync implements AutoCloseable {
         watch.dealtWith();
         return;
       }
-      push(looked, generations.common().isEmpty());
+      List<Integer> present = generations.present(clock.nanos());
+      push(looked, generations.common(present).isEmpty());
     }
   }
 
@@ -440,11 +446,7 @@ public final class LiveSync implements AutoCloseable {
    */
   private void push(Looked looked, boolean isChecked) throws InterruptedException {
     state.looked(looked, Optional.empty(), true);
-    for (int node : generations.all()) {
-      if (session.isLost(node)) {
-        generations.leaveOut(node, "it is lost", clock.nanos());
-      }
-    }
+    aside.putLost(session);
     while (true) {
       List<Integer> present = generations.present(clock.nanos());
       if (present.isEmpty()) {
@@ -461,17 +463,15 @@ public final class LiveSync implements AutoCloseable {
           return;
         }
         Pushed pushed = done.get();
-        List<Integer> holding = generations.hold(present, pushed.generation().counter(), begun);
+        generations.hold(present, pushed.generation().counter(), begun);
         busy.sent(pushed.paths(), clock.nanos());
         use.saved(pushed.paths(), busy);
-        session.sent(holding);
         state.sent(looked.left());
         retry = Backoff.none();
         watch.dealtWith();
         return;
       } catch (NodeFailed failed) {
-        generations.leaveOut(
-            failed.node(), FailureText.clause(failed.failure().failure()), clock.nanos());
+        aside.put(failed);
       }
     }
   }

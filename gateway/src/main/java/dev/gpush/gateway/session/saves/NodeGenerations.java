@@ -20,11 +20,20 @@ public final class NodeGenerations {
 
   /** One node. */
   private static final class Node {
+    /** 0: its disk was found empty. Empty: it is not known. */
     private Optional<Long> generation = Optional.empty();
+
     private String behind = "";
     private long forgotten;
     private Backoff backoff = Backoff.none();
     private boolean isAway;
+
+    /** It is slow, and has not caught up: no push of a save takes it along. */
+    private boolean isAside;
+
+    boolean isEmpty() {
+      return generation.equals(Optional.of(0L));
+    }
   }
 
   public NodeGenerations(int count) {
@@ -47,21 +56,17 @@ public final class NodeGenerations {
    * These have it now, but for those that were forgotten meanwhile: another agent has come since.
    *
    * @param begun the moment before it was sent
-   * @return those that have it
    */
-  public synchronized List<Integer> hold(Iterable<Integer> indexes, long generation, long begun) {
-    var holding = new ArrayList<Integer>();
+  public synchronized void hold(Iterable<Integer> indexes, long generation, long begun) {
     for (int index : indexes) {
       Node node = nodes.get(index);
-      if (node.forgotten > begun) {
-        continue;
+      if (node.forgotten <= begun) {
+        node.generation = Optional.of(generation);
+        node.behind = "";
+        node.backoff = Backoff.none();
+        node.isAside = false;
       }
-      holding.add(index);
-      node.generation = Optional.of(generation);
-      node.behind = "";
-      node.backoff = Backoff.none();
     }
-    return holding;
   }
 
   /** The node is left out until its time has come, or it is {@link #expect}ed. */
@@ -69,6 +74,17 @@ public final class NodeGenerations {
     Node node = nodes.get(index);
     node.behind = why;
     node.backoff = node.backoff.failed(FIRST, now);
+    node.isAside = false;
+  }
+
+  /** As {@link #leaveOut}, and not before it has {@link #caughtUp}. */
+  synchronized void setAside(int index, String why, long now) {
+    leaveOut(index, why, now);
+    nodes.get(index).isAside = true;
+  }
+
+  synchronized void caughtUp(int index) {
+    nodes.get(index).isAside = false;
   }
 
   /** There is a new save: none is left out for long. */
@@ -81,10 +97,24 @@ public final class NodeGenerations {
     nodes.get(index).backoff = Backoff.none();
   }
 
-  /** It is not known any longer what the node holds, as after its agent was replaced. */
-  public synchronized void forget(int index) {
-    nodes.get(index).generation = Optional.empty();
-    nodes.get(index).forgotten = ++forgets;
+  /**
+   * Its agent was replaced: what it holds is not known any longer.
+   *
+   * @param isEmpty but for this: it has nothing, until it is filled
+   */
+  public synchronized void replaced(int index, boolean isEmpty) {
+    Node node = nodes.get(index);
+    node.generation = isEmpty || node.isEmpty() ? Optional.of(0L) : Optional.empty();
+    node.forgotten = ++forgets;
+  }
+
+  /** Its files are gone. */
+  public synchronized boolean isEmpty(int index) {
+    return nodes.get(index).isEmpty();
+  }
+
+  public synchronized boolean isAnyEmpty() {
+    return nodes.stream().anyMatch(Node::isEmpty);
   }
 
   /** Those that take part in a push now. */
@@ -92,7 +122,7 @@ public final class NodeGenerations {
     var present = new ArrayList<Integer>();
     for (int i = 0; i < nodes.size(); i++) {
       Node node = nodes.get(i);
-      if (node.behind.isEmpty() || node.backoff.isOver(now)) {
+      if (node.behind.isEmpty() || (!node.isAside && node.backoff.isOver(now))) {
         present.add(i);
       }
     }
@@ -120,14 +150,15 @@ public final class NodeGenerations {
   /** A push would bring one of them further, or may. */
   synchronized boolean areWanting(long now) {
     List<Node> present = present(now).stream().map(nodes::get).toList();
-    return present.stream().anyMatch(node -> !node.behind.isEmpty() || node.generation.isEmpty())
+    return present.stream()
+            .anyMatch(node -> !node.behind.isEmpty() || node.generation.orElse(0L) == 0)
         || present.stream().map(node -> node.generation).distinct().count() > 1;
   }
 
   /** When the next one that is left out is tried again. */
   synchronized Optional<Duration> next(long now) {
     return nodes.stream()
-        .filter(node -> !node.behind.isEmpty())
+        .filter(node -> !node.behind.isEmpty() && !node.isAside)
         .map(node -> node.backoff.left(now))
         .min(Duration::compareTo);
   }
@@ -137,18 +168,22 @@ public final class NodeGenerations {
   }
 
   /** The one that all hold; empty when they differ. */
-  public synchronized Optional<Long> common() {
-    Optional<Long> first = nodes.getFirst().generation;
-    return nodes.stream().allMatch(node -> node.generation.equals(first))
-        ? first
-        : Optional.empty();
+  public Optional<Long> common() {
+    return common(all());
+  }
+
+  /** The one that all of these hold; empty when they differ. */
+  synchronized Optional<Long> common(List<Integer> indexes) {
+    List<Optional<Long>> held =
+        indexes.stream().map(index -> nodes.get(index).generation).distinct().toList();
+    return held.size() == 1 ? held.getFirst().filter(has -> has > 0) : Optional.empty();
   }
 
   synchronized List<SyncView.Node> views() {
     var views = new ArrayList<SyncView.Node>();
     for (int i = 0; i < nodes.size(); i++) {
       Node node = nodes.get(i);
-      views.add(new SyncView.Node(i, node.generation, node.behind));
+      views.add(new SyncView.Node(i, node.generation.filter(has -> has > 0), node.behind));
     }
     return views;
   }

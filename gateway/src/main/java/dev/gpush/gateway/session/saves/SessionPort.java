@@ -1,7 +1,6 @@
 package dev.gpush.gateway.session.saves;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 
 /** What a session says to the part of it that sends saves. Thread-safe. */
@@ -25,9 +24,6 @@ public interface SessionPort {
    * The run that saves wait for, as in {@code run 7 on G41}; only while the caller has the turn.
    */
   Optional<String> holdingRun();
-
-  /** These nodes have the last save. */
-  void sent(List<Integer> nodes);
 
   /**
    * How long nothing has been done on the node of editors, as its agent says; empty while nobody is

@@ -9,12 +9,15 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.FakeTalk;
 import dev.gpush.testkit.fake.ManualClock;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class RestartedAgentsTest {
   private final ManualClock clock = new ManualClock();
-  private final RestartedAgents agents = new RestartedAgents(clock);
+  private final Set<Integer> empty = new HashSet<>();
+  private final RestartedAgents agents = new RestartedAgents(empty::contains, clock);
 
   private boolean welcomed(int node, String agent, String... flags) {
     Json.Obj welcome = Json.object("agent", agent);
@@ -44,30 +47,16 @@ final class RestartedAgentsTest {
     assertTrue(welcomed(1, "b", "bare"));
     agents.because(1, "it was evicted");
     clock.advance(Duration.ofMinutes(3));
-    assertTrue(agents.isEmpty(1));
+    empty.add(1);
     String reason = "node 1 restarted 3m ago with an empty disk";
     assertEquals(
         List.of(reason + " (gpush sync sends the code again): it was evicted"), agents.words());
 
-    agents.filled(List.of(0, 1));
+    empty.clear();
 
-    assertFalse(agents.isEmpty(1));
-    assertFalse(agents.isAnyEmpty());
     assertEquals(List.of(reason + ": it was evicted"), agents.words());
     assertEquals(List.of(reason + ": it was evicted"), told());
     assertEquals(List.of(), agents.words());
-  }
-
-  @Test
-  void aNodeThatWasNotFilledStaysEmptyWhenTheUserKnows() {
-    welcomed(0, "a");
-    welcomed(0, "b", "bare");
-
-    told();
-
-    assertTrue(agents.isEmpty(0));
-    agents.filled(List.of(1));
-    assertTrue(agents.isAnyEmpty());
   }
 
   @Test
@@ -76,7 +65,6 @@ final class RestartedAgentsTest {
       welcomed(0, agent, agent.equals("c") ? "again" : "bare");
       clock.advance(Duration.ofSeconds(20));
     }
-    agents.filled(List.of(0));
 
     assertEquals(List.of("node 0 restarted 20s ago with an empty disk"), agents.words());
   }
@@ -105,6 +93,7 @@ final class RestartedAgentsTest {
     welcomed(0, "b", "again");
     welcomed(1, "b");
     welcomed(2, "b", "bare");
+    empty.add(2);
     agents.because(1, "its container ended with 143");
     agents.because(7, "of a node that did not restart");
 

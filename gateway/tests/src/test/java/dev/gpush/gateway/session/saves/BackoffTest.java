@@ -77,12 +77,14 @@ final class BackoffTest {
   void aNodeThatRestartedDuringAPushDoesNotCountAsHavingIt() {
     var nodes = new NodeGenerations(2);
     long begun = nodes.moment();
-    nodes.forget(1);
+    nodes.replaced(1, false);
 
-    assertEquals(List.of(0), nodes.hold(List.of(0, 1), 7, begun));
+    nodes.hold(List.of(0, 1), 7, begun);
 
+    assertEquals(Optional.of(7L), nodes.generation(0));
+    assertEquals(Optional.empty(), nodes.generation(1));
     assertFalse(nodes.areEqual());
-    assertEquals(List.of(0, 1), nodes.hold(List.of(0, 1), 8, nodes.moment()));
+    nodes.hold(List.of(0, 1), 8, nodes.moment());
     assertTrue(nodes.areEqual());
   }
 }

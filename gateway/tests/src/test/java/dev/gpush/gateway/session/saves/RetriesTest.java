@@ -127,9 +127,6 @@ final class RetriesTest {
     }
 
     @Override
-    public void sent(List<Integer> nodes) {}
-
-    @Override
     public Optional<Duration> editorsQuiet() {
       return Optional.empty();
     }
@@ -192,6 +189,7 @@ final class RetriesTest {
             watch,
             List.of(new Unreached()),
             new NodeGenerations(1),
+            new SessionPush(tasks),
             SyncView.Mode.LIVE,
             clock,
             tasks);

@@ -6,18 +6,19 @@ import dev.gpush.core.task.Work;
 import java.util.Optional;
 
 /**
- * The push of a save, which a command that ends the session stops instead of waiting for it: a node
- * that does not read could hold it up for ever. Nodes that have not committed keep what they had.
- * Thread-safe.
+ * The push of a session, of a save or of a command, by whoever has the turn. A command that ends
+ * the session stops it instead of waiting: a node that does not read could hold it up for ever.
+ * Nodes that have not committed keep what they had. Thread-safe.
  */
-final class SavePush {
+public final class SessionPush {
   private final Tasks tasks;
 
   // guarded by this
   private int stops;
+  private boolean isCurrentStopped;
   private Optional<Task<?, ?>> current = Optional.empty();
 
-  SavePush(Tasks tasks) {
+  public SessionPush(Tasks tasks) {
     this.tasks = tasks;
   }
 
@@ -26,15 +27,15 @@ final class SavePush {
    *
    * @return empty when it was stopped
    */
-  <T, E extends Exception> Optional<T> run(Work<T, E> push) throws E, InterruptedException {
+  public <T, E extends Exception> Optional<T> run(Work<T, E> push) throws E, InterruptedException {
     Task<T, E> task = tasks.fork("push", push);
     try {
       if (begins(task)) {
         return Optional.of(task.get());
       }
     } catch (InterruptedException stop) {
-      // It was stopped, unless this thread is to end.
-      if (!task.isDone() || tasks.isClosed()) {
+      // Unless it was stopped, this thread is to end.
+      if (!task.isDone() || !isCurrentStopped()) {
         throw stop;
       }
     } finally {
@@ -47,7 +48,12 @@ final class SavePush {
 
   private synchronized boolean begins(Task<?, ?> task) {
     current = Optional.of(task);
-    return stops == 0;
+    isCurrentStopped = stops > 0;
+    return !isCurrentStopped;
+  }
+
+  private synchronized boolean isCurrentStopped() {
+    return isCurrentStopped;
   }
 
   private synchronized void ended() {
@@ -59,12 +65,13 @@ final class SavePush {
   }
 
   /** Until {@link #allow}, what is on its way is stopped, and nothing begins. */
-  synchronized void stop() {
+  public synchronized void stop() {
     stops++;
+    isCurrentStopped = true;
     current.ifPresent(Task::cancel);
   }
 
-  synchronized void allow() {
+  public synchronized void allow() {
     stops--;
   }
 }

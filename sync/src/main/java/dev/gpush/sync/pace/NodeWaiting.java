@@ -1,0 +1,105 @@
+package dev.gpush.sync.pace;
+
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.frame.FrameLimits;
+import java.io.FilterInputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * How long a node has kept its conversation waiting: for room for what is sent, or for the next
+ * bytes of an answer. Work on this machine in between is no waiting. Thread-safe.
+ */
+public final class NodeWaiting {
+  private final Clock clock;
+  private volatile Optional<Long> since = Optional.empty();
+
+  public NodeWaiting(Clock clock) {
+    this.clock = clock;
+  }
+
+  /** Since its last sign of life; zero while nothing is expected of it. */
+  public Duration time() {
+    return since.map(begun -> Duration.ofNanos(clock.nanos() - begun)).orElse(Duration.ZERO);
+  }
+
+  /** What only the node can end. */
+  @FunctionalInterface
+  public interface Call<T> {
+    T run() throws IOException, InterruptedException;
+  }
+
+  /** Measures the reads. */
+  public InputStream in(InputStream in) {
+    return new Input(in);
+  }
+
+  /** Measures the writes. */
+  public OutputStream out(OutputStream out) {
+    return new Output(out);
+  }
+
+  /** Measures this. */
+  public <T> T during(Call<T> call) throws IOException, InterruptedException {
+    since = Optional.of(clock.nanos());
+    try {
+      return call.run();
+    } finally {
+      since = Optional.empty();
+    }
+  }
+
+  private <T> T io(Call<T> call) throws IOException {
+    try {
+      return during(call);
+    } catch (InterruptedException impossible) {
+      throw new IllegalStateException("streams do not throw it", impossible);
+    }
+  }
+
+  private final class Input extends FilterInputStream {
+    Input(InputStream in) {
+      super(in);
+    }
+
+    @Override
+    public int read() throws IOException {
+      return io(in::read);
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+      return io(() -> in.read(target, offset, length));
+    }
+  }
+
+  private final class Output extends FilterOutputStream {
+    Output(OutputStream out) {
+      super(out);
+    }
+
+    @Override
+    public void write(int one) throws IOException {
+      write(new byte[] {(byte) one}, 0, 1);
+    }
+
+    /** In pieces: a node that takes one now and then is alive. */
+    @Override
+    public void write(byte[] source, int offset, int length) throws IOException {
+      for (int done = 0; done < length; ) {
+        int from = offset + done;
+        int piece = Math.min(length - done, FrameLimits.PIECE);
+        io(
+            () -> {
+              out.write(source, from, piece);
+              return piece;
+            });
+        done += piece;
+      }
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.sync.pace;
+
+import org.jspecify.annotations.NullMarked;
