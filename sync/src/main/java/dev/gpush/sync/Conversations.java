@@ -5,6 +5,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.sync.delta.Signatures;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
@@ -27,6 +28,10 @@ final class Conversations implements AutoCloseable {
   private final String session;
   private final Signatures signatures;
   private final Tasks tasks;
+
+  /** Told of changes on the editors' node. */
+  private final NodeWatch watch = new NodeWatch();
+
   private final Map<SyncNode, NodeConversation> open = new ConcurrentHashMap<>();
 
   /** The last that were opened. {@link #cut} reads it on any thread. */
@@ -111,7 +116,22 @@ final class Conversations implements AutoCloseable {
   private List<NodeConversation> keep(OpeningConversations opening) {
     List<NodeConversation> fresh = opening.arrived();
     fresh.forEach(conversation -> open.put(conversation.node(), conversation));
+    fresh.stream().filter(each -> each.index() == EditsThere.NODE).forEach(this::watch);
     return fresh;
+  }
+
+  private void watch(NodeConversation conversation) {
+    if (watch.isWanted()) {
+      try {
+        conversation.watch(tasks, watch);
+      } catch (IOException broken) {
+        // The next question finds it broken.
+      }
+    }
+  }
+
+  NodeWatch watch() {
+    return watch;
   }
 
   /** The open conversations with these nodes, in their order. */

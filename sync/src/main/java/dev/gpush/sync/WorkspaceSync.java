@@ -9,8 +9,8 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
@@ -316,23 +316,32 @@ public final class WorkspaceSync implements AutoCloseable {
     return home.changes().staying();
   }
 
-  /** Whether there are changes that may come home. False while the node cannot be asked. */
-  public boolean isEdited(SyncNode node) throws InterruptedException {
+  /** What the editors' node says by itself. */
+  public NodeWatch there() {
+    return conversations.watch();
+  }
+
+  /**
+   * Brings home what was changed on the editors' node, where it is here as it was sent. The other
+   * nodes have it with the next push.
+   *
+   * @return nothing while the node cannot be asked
+   */
+  public Homecoming.Came comeHome(SyncNode node) throws InterruptedException {
     lock.lockInterruptibly();
     isInBackground = true;
     try {
       if (edits == Edits.STAY || !node.isReachable()) {
-        return false;
+        return Homecoming.Came.nothing();
       }
       conversations.openReachable(List.of(node));
       List<NodeConversation> one = conversations.of(List.of(node));
       conversations.look(one, findsNames());
-      boolean isChanged = looked.isPresent() && !home.look(one, looked.get().manifest()).isEmpty();
-      return isChanged
-          || one.getFirst().holds().deviations().values().stream()
-              .anyMatch(NodeHolds.Deviation.Changed.class::isInstance);
+      return looked.isEmpty()
+          ? Homecoming.Came.nothing()
+          : home.comeHome(one, looked.get().manifest());
     } catch (NodeLost | NodeFailed lost) {
-      return false;
+      return Homecoming.Came.nothing();
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
     } finally {
