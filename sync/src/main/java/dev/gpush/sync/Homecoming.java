@@ -81,12 +81,17 @@ public final class Homecoming {
   private final Map<String, String> brought = new HashMap<>();
 
   Homecoming(
-      TreeScan scan, LocalTrash trash, Conversations conversations, Duration settled, Clock clock) {
+      TreeScan scan,
+      LocalTrash trash,
+      Conversations conversations,
+      Duration settled,
+      long largestNew,
+      Clock clock) {
     this.scan = scan;
     this.trash = trash;
     this.conversations = conversations;
     this.settled = settled;
-    this.changes = new ChangesThere(settled, clock);
+    this.changes = new ChangesThere(settled, largestNew, clock);
   }
 
   ChangesThere changes() {

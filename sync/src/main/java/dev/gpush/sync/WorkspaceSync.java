@@ -63,6 +63,7 @@ public final class WorkspaceSync implements AutoCloseable {
   /**
    * @param trash for what was deleted on the editors' node
    * @param session its id, for the nodes' own records
+   * @param largestNew new files of the editors' node that have more bytes stay there
    */
   public WorkspaceSync(
       TreeScan scan,
@@ -70,9 +71,10 @@ public final class WorkspaceSync implements AutoCloseable {
       LocalTrash trash,
       Signatures signatures,
       String session,
+      long largestNew,
       Clock clock,
       Tasks tasks) {
-    this(scan, edits, trash, signatures, session, Homecoming.SETTLED, clock, tasks);
+    this(scan, edits, trash, signatures, session, largestNew, Homecoming.SETTLED, clock, tasks);
   }
 
   /** For tests, which do not wait as long for changes on a node to settle. */
@@ -82,6 +84,7 @@ public final class WorkspaceSync implements AutoCloseable {
       LocalTrash trash,
       Signatures signatures,
       String session,
+      long largestNew,
       Duration settled,
       Clock clock,
       Tasks tasks) {
@@ -89,7 +92,7 @@ public final class WorkspaceSync implements AutoCloseable {
     this.edits = edits;
     this.tasks = tasks.group("sync");
     this.conversations = new Conversations(session, signatures, this.tasks);
-    this.home = new Homecoming(scan, trash, conversations, settled, clock);
+    this.home = new Homecoming(scan, trash, conversations, settled, largestNew, clock);
   }
 
   /**
