@@ -54,6 +54,7 @@ class Watch:
     def __init__(self, tree, state, held, tell, changed, kernel=Inotify, clock=time.monotonic):
         self.tree, self.state, self.held = tree, state, held
         self.tell, self.changed, self.clock, self.kernel = tell, changed, clock, kernel
+        self.most = 0               # of them
         self.wanted = set()         # folders that are watched, or will be when they are there
         self.events = None
         self.numbers = {}           # folder → its watch
@@ -70,6 +71,7 @@ class Watch:
 
     def begin(self):
         self.wanted = self.held_folders()
+        self.most = min(MOST_FOLDERS, inotify.most_folders())
         kind = type_of(self.tree.root)
         if kind in WITHOUT_EVENTS or kind.startswith("fuse."):
             return self.without_events("%s reports no changes of other machines" % kind)
@@ -108,7 +110,7 @@ class Watch:
         if self.events is None:
             return False
         for folder in folders:
-            if len(self.numbers) >= min(MOST_FOLDERS, inotify.most_folders()):
+            if len(self.numbers) >= self.most:
                 self.without_events("the limit of watches is reached (fs.inotify.max_user_watches)")
                 return False
             try:
@@ -320,7 +322,12 @@ class Watch:
 
     def is_news(self, path):
         """Whether the path is not as it was written and not as it was told."""
-        status = self.status(path)
+        try:
+            return self.is_other(path, self.status(path))
+        except (OSError, Blocked):
+            return path not in self.told        # it cannot be read, or changes at this moment
+
+    def is_other(self, path, status):
         if path.endswith("/"):
             return self.is_news_of_folder(path[:-1], status)
         entry = self.held.entries.get(path)

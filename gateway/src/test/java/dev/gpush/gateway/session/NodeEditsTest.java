@@ -94,6 +94,22 @@ final class NodeEditsTest {
   }
 
   @Test
+  void syncedIsNotSaidWhileSomethingIsOnItsWayHere() throws Exception {
+    awaitSynced();
+    // Not complete for as long as it changes.
+    Path growing = node0.resolve("notes.txt");
+    for (int i = 0; state().isSynced(); i++) {
+      Files.writeString(growing, "line " + i);
+    }
+    assertFalse(Files.exists(project.resolve("notes.txt")));
+
+    String last = Files.readString(growing);
+    await(node1, "notes.txt", last);
+    awaitSynced();
+    assertEquals(last, Files.readString(project.resolve("notes.txt")));
+  }
+
+  @Test
   void duringARunEditsComeHomeAndGoToTheOtherNodesAtItsEnd() throws Exception {
     RunView run = gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
 

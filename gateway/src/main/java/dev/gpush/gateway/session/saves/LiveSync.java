@@ -113,8 +113,9 @@ public final class LiveSync implements AutoCloseable {
     this.tasks = tasks.group("live");
     this.push = new SavePush(this.tasks);
     this.use = new FileUse(session, this.tasks);
-    this.view = new SavesView(session, watch, state, generations, sync::staying, clock);
     this.nodeEdits = new NodeEdits(session, sync, nodes.getFirst(), push, use, clock, this.tasks);
+    var there = new SavesView.There(sync::staying, nodeEdits::isAhead, sync.there()::slow);
+    this.view = new SavesView(session, watch, state, generations, there, clock);
   }
 
   /** Begins with a look at everything: what was missed is found. */
@@ -141,6 +142,7 @@ public final class LiveSync implements AutoCloseable {
     state.mode(SyncView.Mode.LIVE);
     isExpected = true;
     sync.there().due();
+    watch.wake();
   }
 
   /**

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 /**
  * Brings home what is changed on the editors' node, also while a run is on there: the laptop is no
  * rank. The node says when something has changed; one that cannot is asked while someone is
- * connected to it. Confined to the saves thread, but for {@link #visited}.
+ * connected to it. Confined to the saves thread, but for {@link #visited} and {@link #isAhead}.
  */
 final class NodeEdits {
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
@@ -33,9 +33,10 @@ final class NodeEdits {
   private final Tasks tasks;
   private final EditLooks looks;
   private final BusyPaths busy = new BusyPaths();
-  private Optional<Long> againAt = Optional.empty();
   private long restUntil;
   private boolean isBlocked;
+  private volatile Optional<Long> againAt = Optional.empty();
+  private volatile boolean isLooking;
   private volatile boolean isVisited;
 
   NodeEdits(
@@ -60,6 +61,11 @@ final class NodeEdits {
   /** Someone connects to it. */
   void visited() {
     isVisited = true;
+  }
+
+  /** Whether the node has something, as far as it has said, that is not here yet. On any thread. */
+  boolean isAhead() {
+    return sync.there().isDue() || againAt.isPresent() || isLooking;
   }
 
   /** When a look is due; empty: when the node says it. */
@@ -102,8 +108,11 @@ final class NodeEdits {
     if (turn.isEmpty()) {
       return Optional.empty();
     }
+    isLooking = true; // First: what is looked at is no longer due.
     try (SessionPort.Turn _ = turn.get()) {
       return look();
+    } finally {
+      isLooking = false;
     }
   }
 
