@@ -12,7 +12,7 @@ from ..core.refused import Refused
 from ..core.wholefile import copy_all, replace, write_all
 from .manifest import ManifestFile
 from .root import FILE, LINK, Root, in_order
-from .tree import Blocked, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
+from .tree import Blocked, OWN, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
 
 LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit within this time
 LOCK_PAUSE_S = 0.02
@@ -384,3 +384,16 @@ def make_folders(path):
             if not stat.S_ISDIR(os.stat(folder).st_mode):
                 raise
     return made
+
+
+def own_folder(root, state):
+    """The folder of stage and trash: the state folder, or a folder at the root when the two are on different file systems."""
+    if os.stat(root).st_dev == os.stat(state).st_dev:
+        return state
+    own = os.path.join(root, OWN)
+    try:
+        os.mkdir(own, 0o700)
+    except FileExistsError:
+        if os.path.islink(own) or not os.path.isdir(own):
+            raise Refused("denied", {"path": os.fsdecode(own), "detail": "is in the way"})
+    return own

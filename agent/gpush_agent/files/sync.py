@@ -14,7 +14,7 @@ from .commit import Commit
 from .finder import Finder
 from .patch import Patch
 from .root import in_order
-from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders
+from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders, own_folder
 from .tree import Blocked, OWN, Tree, is_executable, is_file, is_folder, is_link, parents_of, parts_of
 from .watch import Input, Watch
 
@@ -347,19 +347,6 @@ class Conversation:
 
     HANDLERS = {TREE: on_tree, CHECK: on_check, BLOB: on_blob, PREPARE: on_prepare, COMMIT: on_commit, ABORT: on_abort, PULL: on_pull,
                 FIND: on_find, WATCH: on_watch}
-
-
-def own_folder(root, state):
-    """The folder of stage and trash: the state folder, or a folder at the root when the two are on different file systems."""
-    if os.stat(root).st_dev == os.stat(state).st_dev:
-        return state
-    own = os.path.join(root, OWN)
-    try:
-        os.mkdir(own, 0o700)
-    except FileExistsError:
-        if os.path.islink(own) or not os.path.isdir(own):
-            raise Refused("denied", {"path": os.fsdecode(own), "detail": "is in the way"})
-    return own
 
 
 # ---- release
