@@ -12,7 +12,7 @@ from ..core.refused import Refused
 from ..core.wholefile import copy_all, replace, write_all
 from .manifest import ManifestFile
 from .root import FILE, LINK, Root, in_order
-from .tree import Blocked, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
+from .tree import Blocked, OWN, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
 
 LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit within this time
 LOCK_PAUSE_S = 0.02
@@ -69,13 +69,13 @@ class State:
     def of(self, name):
         return os.path.join(self.path, name)
 
-    def lock(self, to_read=False):
+    def lock(self, to_read=False, wait=LOCK_WAIT_S):
         """One conversation at a time changes the folder; on a shared file system that is one of all nodes, and the others may look."""
         if self.locked:
             return
         if self.lock_fd < 0:
             self.lock_fd = os.open(self.of(b"files.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        until = time.monotonic() + LOCK_WAIT_S
+        until = time.monotonic() + wait
         while True:
             try:
                 fcntl.flock(self.lock_fd, (fcntl.LOCK_SH if to_read else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -87,6 +87,14 @@ class State:
                     raise Refused("held", {"path": os.fsdecode(self.of(b"files.lock"))})
             time.sleep(LOCK_PAUSE_S)
         self.locked = True
+
+    def try_lock(self):
+        """To read, if nothing is being written."""
+        try:
+            self.lock(to_read=True, wait=0)
+            return True
+        except Refused:
+            return False
 
     def unlock(self):
         if self.locked and self.lock_fd >= 0:
@@ -163,9 +171,9 @@ class Held:
             self.unsaved.add(path)
 
     def load(self):
-        """Reads the files again if another process wrote them since."""
+        """Reads the files again if another process wrote them since; whether that was so."""
         if self.is_dirty or self.file.is_known():
-            return
+            return False
         loaded, self.at = self.file.load()
         self.entries = loaded["entries"]
         self.generation = loaded.get("generation", 0)
@@ -173,6 +181,7 @@ class Held:
         self.above = loaded.get("above", [])
         self.now, self.moved = None, set()
         self.unsaved, self.saved = set(), (set(self.folders), list(self.above))
+        return True
 
     def save(self):
         folders, above = self.saved
@@ -375,3 +384,16 @@ def make_folders(path):
             if not stat.S_ISDIR(os.stat(folder).st_mode):
                 raise
     return made
+
+
+def own_folder(root, state):
+    """The folder of stage and trash: the state folder, or a folder at the root when the two are on different file systems."""
+    if os.stat(root).st_dev == os.stat(state).st_dev:
+        return state
+    own = os.path.join(root, OWN)
+    try:
+        os.mkdir(own, 0o700)
+    except FileExistsError:
+        if os.path.islink(own) or not os.path.isdir(own):
+            raise Refused("denied", {"path": os.fsdecode(own), "detail": "is in the way"})
+    return own

@@ -1,5 +1,6 @@
 """The builtin `files`: keeps the project's folder on this node as the gateway wants it (docs/technical/sync.md)."""
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -13,10 +14,12 @@ from .commit import Commit
 from .finder import Finder
 from .patch import Patch
 from .root import in_order
-from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders
+from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders, own_folder
 from .tree import Blocked, OWN, Tree, is_executable, is_file, is_folder, is_link, parents_of, parts_of
+from .watch import Input, Watch
 
 TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED, FIND, FOUND = range(1, 17)
+WATCH, WATCHING, CHANGED = range(17, 20)
 MAX_MESSAGE = 1 << 20           # on the wire
 MAX_TEXT = 16 << 20             # of one message once inflated
 MAX_PIECE = 256 << 10           # of a content, inflated
@@ -41,14 +44,16 @@ def main(args, stdin_fd, stdout_fd):
 
 
 class Conversation:
-    """Requests are answered one by one, in order; BLOB has no answer of its own."""
+    """Requests are answered one by one, in order; BLOB has no answer of its own. WATCHING and CHANGED come between answers."""
 
     def __init__(self, stdin_fd, stdout_fd):
-        self.input = os.fdopen(stdin_fd, "rb", MAX_PIECE, closefd=False)
+        self.waiting = Input(stdin_fd)
+        self.input = io.BufferedReader(self.waiting, MAX_PIECE)
         self.out = stdout_fd
         self.tree = None
         self.state = None
         self.finder = None
+        self.watch = None
         self.partial = None     # PREPARE messages that came so far
         self.patch = None       # of a content, with its hash
         self.is_over = False
@@ -67,6 +72,8 @@ class Conversation:
             self.handle(kind, payload)
 
     def close(self):
+        if self.watch:
+            self.watch.close()
         if self.tree:
             self.tree.close()
             self.tree = None
@@ -124,7 +131,7 @@ class Conversation:
         room = os.statvfs(self.root)
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
                           "free": room.f_bavail * room.f_frsize, "entries": len(held.entries), "all": is_all,
-                          "staged": self.stage.staged(), "folds": self.folds})
+                          "staged": self.stage.staged(), "folds": self.folds, "watches": True})
         items, size = [], 0
         for path, state, now in held.survey(self.tree):
             if not is_all and state == OURS:
@@ -255,6 +262,7 @@ class Conversation:
         self.send(PREPARED, answer)
 
     def on_commit(self, payload):
+        plan = self.commit.plan
         answer = self.commit.commit(json.loads(payload.decode("utf-8"))["generation"])
         self.send(COMMITTED, answer)
         try:
@@ -262,6 +270,8 @@ class Conversation:
         except OSError:
             pass  # the journal stays until the manifest can be saved: the next PREPARE or TREE tries again
         self.state.unlock()
+        if self.watch:
+            self.watch.written(item[0] for item in plan["write"])
 
     def on_abort(self, payload):
         self.partial = None
@@ -272,6 +282,8 @@ class Conversation:
     def on_find(self, payload):
         """Names that are not gpush's, in folders that are or in those that are named; in parts, a folder's names perhaps in several."""
         folders = json.loads(payload.decode("utf-8"))["folders"]
+        if self.watch:
+            self.watch.look_into(folders)       # first: what changes while they are listed is not missed
         self.state.lock(to_read=True)
         try:
             self.held.load()
@@ -324,21 +336,17 @@ class Conversation:
         finally:
             os.close(fd)
 
+    def on_watch(self, _):
+        """From now on says by itself when something changes that gpush does not write."""
+        if self.watch:
+            raise Refused("protocol", {"detail": "a second WATCH"})
+        self.watch = Watch(self.tree, self.state, self.held, lambda by, why: self.send(WATCHING, {"by": by, "why": why}),
+                           lambda: self.send(CHANGED, {}))
+        self.waiting.idle = self.watch.wait
+        self.watch.begin()
+
     HANDLERS = {TREE: on_tree, CHECK: on_check, BLOB: on_blob, PREPARE: on_prepare, COMMIT: on_commit, ABORT: on_abort, PULL: on_pull,
-                FIND: on_find}
-
-
-def own_folder(root, state):
-    """The folder of stage and trash: the state folder, or a folder at the root when the two are on different file systems."""
-    if os.stat(root).st_dev == os.stat(state).st_dev:
-        return state
-    own = os.path.join(root, OWN)
-    try:
-        os.mkdir(own, 0o700)
-    except FileExistsError:
-        if os.path.islink(own) or not os.path.isdir(own):
-            raise Refused("denied", {"path": os.fsdecode(own), "detail": "is in the way"})
-    return own
+                FIND: on_find, WATCH: on_watch}
 
 
 # ---- release

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.sync.delta.Signatures;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
@@ -33,6 +34,10 @@ final class Conversations implements AutoCloseable {
   private final Signatures signatures;
   private final SlowNodes slow;
   private final Tasks tasks;
+
+  /** Told of changes on the editors' node. */
+  private final NodeWatch watch = new NodeWatch();
+
   private final Map<SyncNode, NodeConversation> open = new ConcurrentHashMap<>();
 
   /** Why work without a user waits no longer for these nodes, by their numbers. */
@@ -79,6 +84,8 @@ final class Conversations implements AutoCloseable {
   void join(NodeConversation conversation) {
     if (open.putIfAbsent(conversation.node(), conversation) != null) {
       conversation.close();
+    } else if (conversation.index() == EditsThere.NODE) {
+      watch(conversation);
     }
   }
 
@@ -166,7 +173,22 @@ final class Conversations implements AutoCloseable {
   private List<NodeConversation> keep(OpeningConversations opening) {
     List<NodeConversation> fresh = opening.arrived();
     fresh.forEach(conversation -> open.put(conversation.node(), conversation));
+    fresh.stream().filter(each -> each.index() == EditsThere.NODE).forEach(this::watch);
     return fresh;
+  }
+
+  private void watch(NodeConversation conversation) {
+    if (watch.isWanted()) {
+      try {
+        conversation.watch(tasks, watch);
+      } catch (IOException broken) {
+        // The next question finds it broken.
+      }
+    }
+  }
+
+  NodeWatch watch() {
+    return watch;
   }
 
   /** The open conversations with these nodes, in their order. */

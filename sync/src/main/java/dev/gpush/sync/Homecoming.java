@@ -8,25 +8,30 @@ import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
 import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.scan.TreeScan;
+import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
  * Brings home what was edited, made, deleted and renamed on the editors' node. Guarded by the lock
  * of {@link WorkspaceSync}.
  */
-final class Homecoming {
+public final class Homecoming {
   /**
    * How long a change must be unchanged: an editor that replaces a file, or git, leaves it away for
    * less; a copy goes on growing.
@@ -52,13 +57,41 @@ final class Homecoming {
     }
   }
 
+  /**
+   * What has come home without a user.
+   *
+   * @param folders here in which something has changed
+   * @param paths that have come
+   * @param isLeft something has changed there that cannot come: a push says why
+   * @param again when what was not complete may be
+   */
+  public record Came(
+      Set<Path> folders, List<String> paths, boolean isLeft, Optional<Duration> again) {
+    public Came {
+      folders = Set.copyOf(folders);
+      paths = List.copyOf(paths);
+    }
+
+    static Came nothing() {
+      return new Came(Set.of(), List.of(), false, Optional.empty());
+    }
+  }
+
+  /** Edits that are here and in no generation yet: path → hash. */
+  private final Map<String, String> brought = new HashMap<>();
+
   Homecoming(
-      TreeScan scan, LocalTrash trash, Conversations conversations, Duration settled, Clock clock) {
+      TreeScan scan,
+      LocalTrash trash,
+      Conversations conversations,
+      Duration settled,
+      long largestNew,
+      Clock clock) {
     this.scan = scan;
     this.trash = trash;
     this.conversations = conversations;
     this.settled = settled;
-    this.changes = new ChangesThere(settled, clock);
+    this.changes = new ChangesThere(settled, largestNew, clock);
   }
 
   ChangesThere changes() {
@@ -140,8 +173,13 @@ final class Homecoming {
 
   private void bring(Pull pull, Coming coming, Said said) throws IOException {
     for (EditsThere.Edit edit : coming.edits()) {
-      pull.home(edit);
-      said.edited.add(edit.path());
+      said.touched.add(edit.path());
+      pull.home(edit)
+          .ifPresent(
+              hash -> {
+                brought.put(edit.path(), hash);
+                said.edited.add(edit.path());
+              });
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new EditsThere.Edit(newer.path(), newer.here());
@@ -177,6 +215,8 @@ final class Homecoming {
         changes.brought(file, hash.get());
         if (file.from().isPresent()) {
           said.renamed.add(file.from().get().path() + " to " + file.path());
+          said.moved.add(file.from().get().path());
+          said.moved.add(file.path());
           said.touched.add(file.from().get().path());
         } else {
           said.made.add(file.path());
@@ -186,6 +226,66 @@ final class Homecoming {
     } catch (LocalTree.Refused refused) {
       changes.refuse(file, String.valueOf(refused.getMessage()));
     }
+  }
+
+  // ---- without a user
+
+  /**
+   * Brings home what may come from a node that was looked at just now.
+   *
+   * @param wanted what is here
+   */
+  Came comeHome(List<NodeConversation> one, Manifest wanted)
+      throws InterruptedException, NodeLost, TreeChanged {
+    if (editorsNode(one).isEmpty()) {
+      return Came.nothing();
+    }
+    ChangesThere.Found found = look(one, wanted);
+    Optional<Duration> again = found.isUnsettled() ? Optional.of(settled) : Optional.empty();
+    NodeHolds holds = one.getFirst().holds();
+    var edits = new ArrayList<EditsThere.Edit>();
+    boolean isLeft = !found.many().isEmpty() || edits(holds, wanted, edits);
+    if (edits.isEmpty() && (found.isEmpty() || !found.many().isEmpty())) {
+      return new Came(Set.of(), List.of(), isLeft, again);
+    }
+    var said = new Said();
+    var coming = new Coming(edits, found);
+    pull(one, pull -> bring(pull, coming, said), Talk.silent());
+    return new Came(said.folders(scan.root()), said.paths(), isLeft, again);
+  }
+
+  /**
+   * Finds files that were changed there and are here as they were sent, or as they came the last
+   * time.
+   *
+   * @return whether others were changed there, too
+   */
+  private boolean edits(NodeHolds holds, Manifest wanted, List<EditsThere.Edit> edits) {
+    brought.keySet().retainAll(holds.deviations().keySet());
+    boolean isLeft = false;
+    for (var each : new TreeMap<>(holds.deviations()).entrySet()) {
+      if (!(each.getValue() instanceof NodeHolds.Deviation.Changed(var hash))) {
+        continue;
+      }
+      String path = each.getKey();
+      Optional<Entry> here = wanted.get(path);
+      boolean isAsSent =
+          here.equals(holds.manifest().get(path))
+              || here.map(entry -> isContent(entry, brought.getOrDefault(path, ""))).orElse(false);
+      if (here.isPresent() && isContent(here.get(), hash.orElse(""))) {
+        continue;
+      }
+      if (isAsSent && hash.isPresent() && here.orElseThrow() instanceof Entry.File file) {
+        edits.add(new EditsThere.Edit(path, file));
+      } else {
+        isLeft = true;
+      }
+    }
+    return isLeft;
+  }
+
+  private static boolean isContent(Entry entry, String hash) {
+    return entry instanceof Entry.File file && file.hash().equals(hash);
   }
 
   @FunctionalInterface
@@ -216,6 +316,7 @@ final class Homecoming {
     private final List<String> made = new ArrayList<>();
     private final List<String> renamed = new ArrayList<>();
     private final List<String> deleted = new ArrayList<>();
+    private final List<String> moved = new ArrayList<>();
     private final List<String> touched = new ArrayList<>();
     private Optional<Path> kept = Optional.empty();
 
@@ -238,6 +339,10 @@ final class Homecoming {
                 + (more > 0 ? " and " + more + " more" : "")
                 + end);
       }
+    }
+
+    List<String> paths() {
+      return Stream.of(edited, made, moved, deleted).flatMap(List::stream).distinct().toList();
     }
 
     /** With those above: of a new folder, the one in which it is new. */

@@ -10,8 +10,8 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.pace.SlowNodes;
@@ -67,6 +67,7 @@ public final class WorkspaceSync implements AutoCloseable {
   /**
    * @param trash for what was deleted on the editors' node
    * @param session its id, for the nodes' own records
+   * @param largestNew new files of the editors' node that have more bytes stay there
    */
   public WorkspaceSync(
       TreeScan scan,
@@ -74,9 +75,10 @@ public final class WorkspaceSync implements AutoCloseable {
       LocalTrash trash,
       Signatures signatures,
       String session,
+      long largestNew,
       Clock clock,
       Tasks tasks) {
-    this(scan, edits, trash, signatures, session, Homecoming.SETTLED, clock, tasks);
+    this(scan, edits, trash, signatures, session, largestNew, Homecoming.SETTLED, clock, tasks);
   }
 
   /** For tests, which do not wait as long for changes on a node to settle. */
@@ -86,6 +88,7 @@ public final class WorkspaceSync implements AutoCloseable {
       LocalTrash trash,
       Signatures signatures,
       String session,
+      long largestNew,
       Duration settled,
       Clock clock,
       Tasks tasks) {
@@ -95,7 +98,7 @@ public final class WorkspaceSync implements AutoCloseable {
     this.slow = new SlowNodes(clock, this.tasks);
     this.conversations = new Conversations(session, signatures, slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
-    this.home = new Homecoming(scan, trash, conversations, settled, clock);
+    this.home = new Homecoming(scan, trash, conversations, settled, largestNew, clock);
   }
 
   /**
@@ -309,30 +312,36 @@ public final class WorkspaceSync implements AutoCloseable {
     return home.changes().staying();
   }
 
+  /** What the editors' node says by itself. */
+  public NodeWatch there() {
+    return conversations.watch();
+  }
+
   /**
-   * Whether there are changes that may come home. False while the node cannot be asked.
+   * Brings home what was changed on the editors' node, where it is here as it was sent. The other
+   * nodes have it with the next push.
    *
+   * @return nothing while the node cannot be asked
    * @throws NodeFailed it is slow
    */
-  public boolean isEdited(SyncNode node) throws InterruptedException, NodeFailed {
+  public Homecoming.Came comeHome(SyncNode node) throws InterruptedException, NodeFailed {
     lock.lockInterruptibly();
     isInBackground = true;
     try (SlowNodes.Watch _ = conversations.givingUpSlow(List.of(node))) {
       if (edits == Edits.STAY || !node.isReachable()) {
-        return false;
+        return Homecoming.Came.nothing();
       }
       conversations.openReachable(List.of(node));
       List<NodeConversation> one = conversations.of(List.of(node));
       conversations.look(one, findsNames());
-      boolean isChanged = looked.isPresent() && !home.look(one, looked.get().manifest()).isEmpty();
-      return isChanged
-          || one.getFirst().holds().deviations().values().stream()
-              .anyMatch(NodeHolds.Deviation.Changed.class::isInstance);
+      return looked.isEmpty()
+          ? Homecoming.Came.nothing()
+          : home.comeHome(one, looked.get().manifest());
     } catch (NodeFailed unreachable) {
-      return false;
+      return Homecoming.Came.nothing();
     } catch (NodeLost lost) {
       if (lost.slow().isEmpty()) {
-        return false;
+        return Homecoming.Came.nothing();
       }
       throw new NodeFailed(lost);
     } catch (TreeChanged impossible) {

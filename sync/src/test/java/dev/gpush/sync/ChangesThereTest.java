@@ -87,13 +87,13 @@ final class ChangesThereTest extends SyncFixture {
         .write(".cache/x.py", "1")
         .write("clone/.git/HEAD", "1")
         .write("clone/x.py", "1")
-        .write("big.json", new byte[(5 << 20) + 1]);
+        .write("big.json", new byte[LARGEST_NEW + 1]);
 
     assertEquals(first, push());
 
     assertEquals(Set.of("train.py", ".gitignore", ".gpushignore"), laptop.tree().keySet());
     assertEquals(
-        "{.cache/=it is hidden, big.json=it has more than 5 MB, clone/=it is a repository of its"
+        "{.cache/=it is hidden, big.json=it has more than 1 MB (sync.new-from-node), clone/=it is a repository of its"
             + " own, model.pt=programs call their output so, runs/=programs call their output so,"
             + " train.log=programs call their output so}",
         sync.staying().toString());

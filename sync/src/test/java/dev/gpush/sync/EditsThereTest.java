@@ -1,7 +1,6 @@
 package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -101,7 +100,7 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("a", "there");
 
-    assertFalse(sync.isEdited(nodes.getFirst()));
+    assertEquals(List.of(), sync.comeHome(nodes.getFirst()).paths());
     assertEquals(List.of(new Conflict(0, "a", "changed")), conflicts());
     assertEquals("1", laptop.read("a"));
   }

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A working tree, some nodes, and a sync between them. */
 public class SyncFixture {
+  static final int LARGEST_NEW = 1_000_000;
+
   @TempDir public Path base;
   public final FakeTalk talk = new FakeTalk();
   final List<FakeNode> nodes = new ArrayList<>();
@@ -69,6 +71,7 @@ public class SyncFixture {
         new LocalTrash(base.resolve("trash"), clock),
         new Signatures(base.resolve("signatures")),
         "session-1",
+        LARGEST_NEW,
         Duration.ofMillis(100),
         clock,
         tasks);

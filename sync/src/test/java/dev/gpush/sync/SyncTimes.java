@@ -65,6 +65,7 @@ final class SyncTimes {
             trash,
             new Signatures(base.resolve("signatures")),
             "times",
+            1_000_000,
             Clock.system(),
             tasks)) {
       List<SyncNode> all = List.copyOf(nodes);

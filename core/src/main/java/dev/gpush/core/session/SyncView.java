@@ -7,7 +7,8 @@ import java.util.Optional;
  * Where the files of a session stand.
  *
  * @param mode whether saves are sent by themselves
- * @param isSynced every node has the last save, and this is certain
+ * @param isSynced every node has the last save, nothing of node 0 is on its way here, and this is
+ *     certain
  * @param generation the newest that a node is known to hold; empty while it is not known here
  * @param nodes in their order
  * @param pending paths that are not on all nodes yet, in order
@@ -38,6 +39,12 @@ public record SyncView(
   /** The same with this history. */
   public SyncView with(String said) {
     return new SyncView(mode, isSynced, generation, nodes, pending, held, staying, watching, said);
+  }
+
+  /** The same, held by this. */
+  public SyncView heldBy(String why) {
+    List<Held> all = List.of(new Held("", why));
+    return new SyncView(mode, false, generation, nodes, pending, all, staying, watching, history);
   }
 
   /** Why a save does not go at once, as a sentence without its end; empty when it does. */

@@ -5,6 +5,7 @@ import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.node.FoundNames;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
+import dev.gpush.sync.scan.Sizes;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
@@ -28,9 +29,6 @@ import java.util.stream.Stream;
  * that was on, and a limit for each day decide. Nothing comes before it is unchanged for a second.
  */
 public final class ChangesThere {
-  /** What people write is smaller; {@code gpush pull} has no limit. */
-  private static final long LARGEST_NEW = 5L << 20;
-
   /** New folders that are looked into in one look; more hold data. */
   private static final int MOST_FOLDERS = 500;
 
@@ -116,6 +114,7 @@ public final class ChangesThere {
   }
 
   private final Clock clock;
+  private final long largestNew;
   private final Sightings sightings;
   private final DayLimit limit = new DayLimit();
   private final Map<String, Brought> brought = new HashMap<>();
@@ -124,9 +123,11 @@ public final class ChangesThere {
 
   /**
    * @param settled for so long nothing of what comes has changed
+   * @param largestNew in bytes: larger new files stay, until {@code gpush pull}, which has no limit
    */
-  public ChangesThere(Duration settled, Clock clock) {
+  public ChangesThere(Duration settled, long largestNew, Clock clock) {
     this.clock = clock;
+    this.largestNew = largestNew;
     this.sightings = new Sightings(settled);
   }
 
@@ -337,13 +338,13 @@ public final class ChangesThere {
       }
     }
 
-    private static Optional<String> whyOutput(FoundNames.Name name, boolean isAmongOutput) {
+    private Optional<String> whyOutput(FoundNames.Name name, boolean isAmongOutput) {
       boolean isCode = OutputNames.isCode(name.name());
       if (OutputNames.isOutputFile(name.name()) || (isAmongOutput && !isCode)) {
         return Optional.of("programs call their output so");
       }
-      if (name.size() > LARGEST_NEW) {
-        return Optional.of("it has more than " + (LARGEST_NEW >> 20) + " MB");
+      if (name.size() > largestNew) {
+        return Optional.of("it has more than " + Sizes.text(largestNew) + " (sync.new-from-node)");
       }
       if (name.isOfRun() && !isCode) {
         return Optional.of("a run was on when it was written");

@@ -6,6 +6,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.node.SyncMessages.Kind;
 import dev.gpush.sync.pace.NodeWaiting;
@@ -54,6 +55,9 @@ public final class NodeConversation implements Closeable {
 
   /** Of the question whose answer is on its way: whether it is for names, too. */
   private Optional<Boolean> asked = Optional.empty();
+
+  /** Whether its agent can say by itself that something has changed. */
+  private boolean canWatch;
 
   /** When it was last told to look at every path. */
   private long lookedAt = Clock.system().nanos();
@@ -109,6 +113,16 @@ public final class NodeConversation implements Closeable {
 
   public NodeWaiting waiting() {
     return waiting;
+  }
+
+  /** Has the node say when something changes there, if it can; until the end of this. */
+  public void watch(Tasks tasks, SyncMessages.Watching watching) throws IOException {
+    if (!canWatch) {
+      return;
+    }
+    wire.listen(tasks, watching);
+    wire.send(Kind.WATCH, Json.object());
+    wire.flush();
   }
 
   /** Whether the node is this machine. */
@@ -179,6 +193,7 @@ public final class NodeConversation implements Closeable {
 
   private void readHolds(Manifest known) throws IOException {
     Json answer = expect(Kind.HOLDS).json();
+    canWatch = answer.flag("watches");
     var entries = new HashMap<String, Entry>();
     var deviations = new HashMap<String, NodeHolds.Deviation>();
     boolean isAll = answer.flag("all");

@@ -2,6 +2,8 @@ package dev.gpush.sync.node;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.pace.NodeWaiting;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -11,15 +13,22 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.Inflater;
 
-/** The messages of docs/technical/sync.md on a {@link Duplex}. For one thread at a time. */
+/**
+ * The messages of docs/technical/sync.md on a {@link Duplex}. For one thread at a time, but for
+ * {@link #close}.
+ */
 public final class SyncMessages implements Closeable {
   /** Fixed by the specification. */
   static final int MAX_MESSAGE = 1 << 20;
@@ -49,7 +58,10 @@ public final class SyncMessages implements Closeable {
     PULLED(13),
     FAILED(14),
     FIND(15),
-    FOUND(16);
+    FOUND(16),
+    WATCH(17),
+    WATCHING(18),
+    CHANGED(19);
 
     private final int number;
 
@@ -65,6 +77,23 @@ public final class SyncMessages implements Closeable {
       }
       throw new IOException("message " + number);
     }
+  }
+
+  /** What a node says by itself. On a thread of its own. */
+  public interface Watching {
+    /**
+     * It notices changes from now on.
+     *
+     * @param by "events", or "scan" where it has to look
+     * @param why it has to
+     */
+    void watched(String by, String why);
+
+    /** Something is not as gpush has written it. */
+    void changed();
+
+    /** Nothing more is said: the conversation is over. */
+    void ended();
   }
 
   record Message(Kind kind, ByteBuffer payload) {
@@ -87,11 +116,28 @@ public final class SyncMessages implements Closeable {
   }
 
   private final Duplex duplex;
+  private final NodeWaiting waiting;
   private final DataInputStream in;
   private final DataOutputStream out;
 
+  /** Answers that a thread of {@link #listen} has read; so few that the node's credit is felt. */
+  private static final int MOST_AHEAD = 4;
+
+  /** What {@link #listen} hands over. */
+  private sealed interface Heard {
+    record Answer(Message message) implements Heard {}
+
+    record Broken(IOException cause) implements Heard {}
+  }
+
+  private final BlockingQueue<Heard> answers = new ArrayBlockingQueue<>(MOST_AHEAD);
+
+  // confined to the user's thread, but for the end
+  private volatile Optional<Task<Boolean, RuntimeException>> listening = Optional.empty();
+
   SyncMessages(Duplex duplex, NodeWaiting waiting) {
     this.duplex = duplex;
+    this.waiting = waiting;
     InputStream from = waiting.in(duplex.in());
     OutputStream to = waiting.out(duplex.out());
     this.in = new DataInputStream(new BufferedInputStream(from, BUFFER_BYTES));
@@ -134,6 +180,68 @@ public final class SyncMessages implements Closeable {
   }
 
   Message read() throws IOException {
+    try {
+      if (listening.isEmpty()) {
+        return waiting.during(this::receive);
+      }
+      Heard heard = waiting.during(answers::take);
+      return switch (heard) {
+        case Heard.Answer(var message) -> message;
+        case Heard.Broken(var cause) -> {
+          answers.offer(heard); // For the next one who asks.
+          throw new IOException(cause.getMessage(), cause);
+        }
+      };
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
+    }
+  }
+
+  /**
+   * From now on a thread reads, so that what the node says by itself is heard while nothing is
+   * asked.
+   */
+  void listen(Tasks tasks, Watching watching) {
+    listening =
+        Optional.of(
+            tasks.fork(
+                "listen",
+                () -> {
+                  try {
+                    hear(watching);
+                  } finally {
+                    watching.ended();
+                  }
+                  return true;
+                }));
+  }
+
+  private void hear(Watching watching) {
+    try {
+      try {
+        while (true) {
+          Message message = receive();
+          if (message.kind() == Kind.CHANGED) {
+            watching.changed();
+          } else if (message.kind() == Kind.WATCHING) {
+            Json how = message.json();
+            watching.watched(how.text("by").orElse(""), how.text("why").orElse(""));
+          } else {
+            answers.put(new Heard.Answer(message));
+          }
+        }
+      } catch (IOException broken) {
+        answers.put(new Heard.Broken(broken));
+      }
+    } catch (InterruptedException stop) {
+      // Closed: who waits for an answer gets the failure.
+      answers.clear();
+      answers.offer(new Heard.Broken(new IOException("closed")));
+    }
+  }
+
+  private Message receive() throws IOException {
     int length = in.readInt();
     Kind kind = Kind.of(in.readUnsignedByte());
     if (length < 0 || length > MAX_MESSAGE) {
@@ -165,6 +273,10 @@ public final class SyncMessages implements Closeable {
 
   @Override
   public void close() throws IOException {
-    duplex.close();
+    try {
+      duplex.close();
+    } finally {
+      listening.ifPresent(Task::cancel);
+    }
   }
 }

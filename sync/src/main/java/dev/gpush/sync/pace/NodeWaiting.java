@@ -16,14 +16,16 @@ import java.util.Optional;
  */
 public final class NodeWaiting {
   private final Clock clock;
-  private volatile Optional<Long> since = Optional.empty();
+
+  // guarded by this
+  private Optional<Long> since = Optional.empty();
 
   public NodeWaiting(Clock clock) {
     this.clock = clock;
   }
 
   /** Since its last sign of life; zero while nothing is expected of it. */
-  public Duration time() {
+  public synchronized Duration time() {
     return since.map(begun -> Duration.ofNanos(clock.nanos() - begun)).orElse(Duration.ZERO);
   }
 
@@ -33,7 +35,7 @@ public final class NodeWaiting {
     T run() throws IOException, InterruptedException;
   }
 
-  /** Measures the reads. */
+  /** Bytes of these reads are signs of life, on whatever thread. */
   public InputStream in(InputStream in) {
     return new Input(in);
   }
@@ -45,12 +47,20 @@ public final class NodeWaiting {
 
   /** Measures this. */
   public <T> T during(Call<T> call) throws IOException, InterruptedException {
-    since = Optional.of(clock.nanos());
+    waits(Optional.of(clock.nanos()));
     try {
       return call.run();
     } finally {
-      since = Optional.empty();
+      waits(Optional.empty());
     }
+  }
+
+  private synchronized void waits(Optional<Long> from) {
+    since = from;
+  }
+
+  private synchronized void heard() {
+    since = since.map(_ -> clock.nanos());
   }
 
   private <T> T io(Call<T> call) throws IOException {
@@ -68,12 +78,16 @@ public final class NodeWaiting {
 
     @Override
     public int read() throws IOException {
-      return io(in::read);
+      int one = in.read();
+      heard();
+      return one;
     }
 
     @Override
     public int read(byte[] target, int offset, int length) throws IOException {
-      return io(() -> in.read(target, offset, length));
+      int count = in.read(target, offset, length);
+      heard();
+      return count;
     }
   }
 

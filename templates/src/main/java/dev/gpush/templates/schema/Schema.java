@@ -126,6 +126,11 @@ public final class Schema {
                   "what becomes of files that are edited, made or deleted on node 0: that comes"
                       + " home, or stays there"),
               setting(
+                  "sync.new-from-node",
+                  new Size(),
+                  Json.of(1_000_000),
+                  "new files of node 0 that are larger stay there; gpush pull fetches them"),
+              setting(
                   "sync.history",
                   new OneOf(List.of("on", "off")),
                   Json.of("on"),

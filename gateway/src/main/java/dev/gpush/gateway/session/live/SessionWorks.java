@@ -43,6 +43,9 @@ public final class SessionWorks {
   /** In the session's folder. */
   private static final String PAUSED = "sync-paused";
 
+  /** Where the configuration cannot be read. */
+  private static final long LARGEST_NEW = 1_000_000;
+
   private final Path home;
   private final GitPlaces gitPlaces;
   private final Configs configs;
@@ -109,6 +112,7 @@ public final class SessionWorks {
             new LocalTrash(new SessionFiles(home).trash(entry), clock),
             new Signatures(files.resolve("signatures")),
             entry.id(),
+            config.flatMap(read -> read.number("sync.new-from-node")).orElse(LARGEST_NEW),
             clock,
             group),
         watch,

@@ -4,8 +4,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * When the editors' node is looked at: while someone is connected to it, soon after something was
- * done there, and so seldom that it costs little. One thread.
+ * When an editors' node is looked at that does not say by itself that something has changed: while
+ * someone is connected to it, soon after something was done there, and so seldom that it costs
+ * little. One thread.
  */
 final class EditLooks {
   private static final Duration SOON = Duration.ofSeconds(2);
@@ -19,6 +20,7 @@ final class EditLooks {
   private static final int SHARE = 50;
 
   private long dueNanos;
+  private Duration between = SOON;
 
   EditLooks(long nanos) {
     dueNanos = nanos + SOON.toNanos();
@@ -45,7 +47,12 @@ final class EditLooks {
    */
   void looked(Optional<Duration> quiet, Duration took, long nanos) {
     boolean isUsed = quiet.isPresent() && quiet.get().compareTo(A_WHILE) < 0;
-    Duration between = isUsed ? SOON : LATER;
+    between = isUsed ? SOON : LATER;
+    took(took, nanos);
+  }
+
+  /** After a look. */
+  void took(Duration took, long nanos) {
     Duration share = took.multipliedBy(SHARE);
     dueNanos = nanos + (share.compareTo(between) > 0 ? share : between).toNanos();
   }

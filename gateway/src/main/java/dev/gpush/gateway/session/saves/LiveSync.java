@@ -7,6 +7,7 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.sync.Homecoming;
 import dev.gpush.sync.NodeFailed;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.WorkspaceSync.Looked;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
@@ -49,8 +49,6 @@ public final class LiveSync implements AutoCloseable {
   /** Nothing is tried again sooner. */
   private static final Duration LEAST = Duration.ofMillis(50);
 
-  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
-
   private static final Duration TURN_LIMIT = Duration.ofSeconds(1);
 
   /** Appended where the user must answer. */
@@ -75,7 +73,8 @@ public final class LiveSync implements AutoCloseable {
   private final SavesView view;
 
   // confined to the saves thread
-  private final EditLooks editLooks;
+  private boolean isOpen;
+  private boolean isLeftThere;
   private Optional<String> edits = Optional.empty();
   private Optional<Set<Path>> unseen = Optional.empty();
   private Duration pause = Duration.ZERO;
@@ -88,7 +87,7 @@ public final class LiveSync implements AutoCloseable {
   private volatile boolean isExpected;
 
   private final SaveState state;
-  private volatile boolean isVisited;
+  private final NodeEdits nodeEdits;
 
   /**
    * @param name of the session, for the log
@@ -118,13 +117,15 @@ public final class LiveSync implements AutoCloseable {
     this.push = push;
     this.aside = new NodesAside(name, sync, nodes, generations, watch::wake, clock, this.tasks);
     this.use = new FileUse(session, this.tasks);
-    this.view = new SavesView(session, watch, state, generations, sync::staying, clock);
-    this.editLooks = new EditLooks(clock.nanos());
+    this.nodeEdits = new NodeEdits(session, sync, nodes.getFirst(), push, use, clock, this.tasks);
+    var there = new SavesView.There(sync::staying, nodeEdits::isAhead, sync.there()::slow);
+    this.view = new SavesView(session, watch, state, generations, there, clock);
   }
 
   /** Begins with a look at everything: what was missed is found. */
   public void start() {
     if (mode() != SyncView.Mode.OFF) {
+      sync.there().listen(watch::wake);
       tasks.start("saves", this::run);
     }
   }
@@ -144,6 +145,7 @@ public final class LiveSync implements AutoCloseable {
   public void resume() {
     state.mode(SyncView.Mode.LIVE);
     isExpected = true;
+    sync.there().due();
     watch.wake();
   }
 
@@ -184,7 +186,7 @@ public final class LiveSync implements AutoCloseable {
 
   /** Someone connects to the editors' node. */
   public void visited() {
-    isVisited = true;
+    nodeEdits.visited();
     watch.wake();
   }
 
@@ -238,7 +240,8 @@ public final class LiveSync implements AutoCloseable {
           isFirst ? Optional.of(Changed.everything()) : watch.next(pauseUntilNext());
       isFirst = false;
       next.ifPresent(this::remember);
-      if (session.closed().isPresent()) {
+      isOpen = session.closed().isEmpty();
+      if (!isOpen) {
         pause = LOOK_AGAIN;
         continue;
       }
@@ -256,15 +259,8 @@ public final class LiveSync implements AutoCloseable {
 
   private Duration pauseUntilNext() {
     long now = clock.nanos();
-    if (isVisited) {
-      isVisited = false;
-      editLooks.visited(now);
-    }
     Optional<Duration> left = pause.isZero() ? generations.next(now) : Optional.empty();
-    Optional<Duration> look =
-        pause.isZero() && mode() == SyncView.Mode.LIVE
-            ? Optional.of(editLooks.next(now))
-            : Optional.empty();
+    Optional<Duration> look = bringsHome() ? nodeEdits.next(now) : Optional.empty();
     return Stream.of(busy.next(state.leftPaths(), now), left, look)
         .flatMap(Optional::stream)
         .map(each -> each.compareTo(LEAST) < 0 ? LEAST : each)
@@ -308,7 +304,7 @@ public final class LiveSync implements AutoCloseable {
       state.hold(why(unreadable));
       return;
     }
-    sendIfDue(looked);
+    sendIfDue(bringHome(looked, waiting));
   }
 
   private void sendIfDue(Looked looked) throws InterruptedException {
@@ -324,74 +320,65 @@ public final class LiveSync implements AutoCloseable {
       }
       state.looked(looked, edits, false);
       watch.dealtWith();
-      lookForEdits(looked);
+      if (isLeftThere && bringsHome()) {
+        pushLeft(looked);
+      }
     } else {
       send(looked);
     }
   }
 
-  /** Edits on the editors' node come home and go to the others; a push finds out which can. */
-  private void lookForEdits(Looked looked) throws InterruptedException {
+  /** What was changed on the editors' node comes home first; what cannot, a push names. */
+  private Looked bringHome(Looked looked, Set<String> waiting) throws InterruptedException {
+    if (!bringsHome()) {
+      return looked;
+    }
     boolean isRetried = edits.isPresent() && retry.isOver(clock.nanos());
-    boolean isDue = editLooks.isDue(clock.nanos()) || isRetried;
-    if (!isDue
-        || !generations.areEqual()
-        || mode() != SyncView.Mode.LIVE
-        || state.isLeftToOthers()
-        || push.isStopped()) {
-      return;
-    }
-    Optional<Duration> quiet = editorsQuiet();
-    long begun = clock.nanos();
-    editLooks.looked(quiet, Duration.ZERO, begun);
-    Optional<SessionPort.Turn> turn =
-        quiet.isEmpty() && !isRetried ? Optional.empty() : session.tryBegin();
-    if (turn.isEmpty()) {
-      return;
-    }
-    try (SessionPort.Turn _ = turn.get()) {
-      if (session.holdingRun().isPresent()) {
-        return;
-      }
-      Optional<Boolean> isEdited = isEdited();
-      editLooks.looked(quiet, Duration.ofNanos(clock.nanos() - begun), clock.nanos());
-      if (isEdited.isEmpty()) {
-        return;
-      }
-      edits = Optional.empty();
-      if (isEdited.get()) {
-        pushEdits(looked);
-      } else {
-        retry = Backoff.none();
-        state.looked(looked, edits, false);
-      }
-    }
-  }
-
-  /** Empty when it is not known. */
-  private Optional<Boolean> isEdited() throws InterruptedException {
+    Optional<Homecoming.Came> came;
     try {
-      return push.run(() -> sync.isEdited(nodes.getFirst()));
+      came = nodeEdits.bring(isRetried);
     } catch (NodeFailed failed) {
       aside.put(failed);
-      return Optional.empty();
-    }
-  }
-
-  private void pushEdits(Looked looked) throws InterruptedException {
-    try {
-      push(looked, true);
+      return looked;
     } catch (GpushException failed) {
       edits = Optional.of(why(failed));
       throw failed;
     }
+    if (came.isEmpty()) {
+      return looked;
+    }
+    edits = Optional.empty();
+    isLeftThere = came.get().isLeft();
+    if (came.get().folders().isEmpty()) {
+      return looked;
+    }
+    unseen = Optional.of(came.get().folders());
+    return look(waiting);
   }
 
-  private Optional<Duration> editorsQuiet() throws InterruptedException {
-    try {
-      return tasks.within(ANSWER_LIMIT, "who is there", session::editorsQuiet);
-    } catch (GpushException | TimeoutException away) {
-      return Optional.empty();
+  private boolean bringsHome() {
+    return isOpen
+        && mode() == SyncView.Mode.LIVE
+        && !state.isLeftToOthers()
+        && !push.isStopped()
+        && generations.present(clock.nanos()).contains(0);
+  }
+
+  /** Has a push say why something stays on the editors' node, or bring it home. */
+  private void pushLeft(Looked looked) throws InterruptedException {
+    Optional<SessionPort.Turn> turn = session.tryBegin();
+    if (turn.isEmpty()) {
+      pause = LOOK_AGAIN;
+      return;
+    }
+    try (SessionPort.Turn _ = turn.get()) {
+      if (session.holdingRun().isEmpty()) {
+        isLeftThere = false;
+        push(looked, true);
+      }
+    } catch (GpushException failed) {
+      edits = Optional.of(why(failed));
+      throw failed;
     }
   }
 
@@ -467,6 +454,7 @@ public final class LiveSync implements AutoCloseable {
         busy.sent(pushed.paths(), clock.nanos());
         use.saved(pushed.paths(), busy);
         state.sent(looked.left());
+        pause = isLeftThere ? LEAST : pause;
         retry = Backoff.none();
         watch.dealtWith();
         return;

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Where the files of a session stand, for its users. Thread-safe. */
@@ -18,24 +19,31 @@ final class SavesView {
   private final WorkspaceWatch watch;
   private final SaveState state;
   private final NodeGenerations generations;
-  private final Supplier<Map<String, String>> staying;
+  private final There there;
   private final Clock clock;
 
   /**
-   * @param staying what does not come home from the editors' node, and why
+   * The editors' node.
+   *
+   * @param staying what does not come home from it, and why
+   * @param isAhead whether it has something that is not here yet
+   * @param slow why it notices changes late; empty when it notices them at once
    */
+  record There(
+      Supplier<Map<String, String>> staying, BooleanSupplier isAhead, Supplier<String> slow) {}
+
   SavesView(
       SessionPort session,
       WorkspaceWatch watch,
       SaveState state,
       NodeGenerations generations,
-      Supplier<Map<String, String>> staying,
+      There there,
       Clock clock) {
     this.session = session;
     this.watch = watch;
     this.state = state;
     this.generations = generations;
-    this.staying = staying;
+    this.there = there;
     this.clock = clock;
   }
 
@@ -55,7 +63,13 @@ final class SavesView {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
-    return now;
+    return now.mode() == SyncView.Mode.LIVE && now.pending().isEmpty() && isAhead(now)
+        ? now.heldBy("what was changed on node 0 is on its way here")
+        : now;
+  }
+
+  private boolean isAhead(SyncView now) {
+    return now.held().isEmpty() && there.isAhead().getAsBoolean();
   }
 
   SyncView now() {
@@ -70,12 +84,13 @@ final class SavesView {
             && isCalm
             && closed.isEmpty()
             && moment.isSettled()
+            && !there.isAhead().getAsBoolean()
             && generations.areEqual(),
         views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
         views,
         moment.pending(),
         isOff ? List.of() : closed.or(() -> cut(moment)).map(SavesView::all).orElse(moment.held()),
-        staying.get().entrySet().stream()
+        there.staying().get().entrySet().stream()
             .map(each -> new SyncView.Held(each.getKey(), each.getValue()))
             .toList(),
         isOff ? watch.coverage().reason() : watching(),
@@ -96,8 +111,9 @@ final class SavesView {
   }
 
   private String watching() {
+    String slow = there.slow().get();
     return watch.coverage().isComplete()
-        ? ""
+        ? slow.isEmpty() ? "" : "node 0 looks at its files every few seconds, because " + slow
         : "looks every "
             + DurationText.of(watch.delay())
             + ", because "

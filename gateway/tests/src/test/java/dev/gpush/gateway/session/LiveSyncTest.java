@@ -441,10 +441,11 @@ final class LiveSyncTest {
   void norDoesALookForEdits() throws Exception {
     SessionView session = up(1);
     LiveSession live = gateway.find(DEVBOX);
-    live.link(0).open(Json.object("type", "exec", "stdin", true, "command", "read line"));
     write("train.py", "print('first')\n");
     awaitSynced();
+    gateway.pauseSync(DEVBOX);
     stopProcesses(session.nodes().getFirst());
+    gateway.resumeSync(DEVBOX); // It looks for what was edited meanwhile.
     until(
         "it is looked at",
         () -> {

@@ -184,6 +184,7 @@ final class RetriesTest {
                 new LocalTrash(folder.resolve("trash"), clock),
                 new Signatures(folder.resolve("signatures")),
                 "id",
+                0,
                 clock,
                 tasks),
             watch,

@@ -1,0 +1,430 @@
+"""Notices that something in the tree is not as gpush has written it, while the conversation waits for a request. It only says that there
+is something: what it is, the gateway asks. Events of the kernel say it, or a look at a part of the files now and then where there are none."""
+import errno
+import io
+import os
+import select
+import time
+
+from ..core import inotify
+from ..core.inotify import Inotify
+from ..core.refused import Refused
+from .root import FILE, LINK
+from .tree import Blocked, OWN, is_executable, is_file, is_folder, is_link, is_settled, parents_of, parts_of, stamp_of
+
+QUIET_S = 0.03              # after the last event: an editor that saves makes several
+MOST_S = 0.2                # after the first one
+LOCKED_S = 0.1              # while something is being written
+BURST = 20                  # a path is told so often at once …
+PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often: a file of gpush, or another, such as a log that a rule ignores
+MOST_NAMES = 10000          # remembered; more are forgotten, and told again
+MOST_FOLDERS = 50000
+SCAN_S = 2.0                # without events, a look takes a fiftieth of the time and comes at most so often
+SCAN_SHARE = 50
+MOST_SCANNED = 20000        # files and folders of one look; the next one goes on
+SMALL = 1 << 20             # a file that was changed so lately that its stamp may hide it is read up to this size
+EVENTS = (inotify.CREATE | inotify.DELETE | inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.ATTRIB | inotify.CLOSE_WRITE
+          | inotify.MOVED_FROM | inotify.MOVED_TO)
+# Other machines write there too, or the kernel says nothing; as in Watchers.java.
+WITHOUT_EVENTS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "v9fs", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "virtiofs",
+                  "vboxsf", "prl_fs", "drvfs", "wekafs", "fuse")
+
+
+class Input(io.RawIOBase):
+    """Reads from a descriptor. What is to be done while there is nothing to read is done by `idle`, which returns when there is."""
+
+    def __init__(self, fd):
+        io.RawIOBase.__init__(self)
+        self.fd = fd
+        self.idle = lambda fd: None
+
+    def readable(self):
+        return True
+
+    def readinto(self, target):
+        self.idle(self.fd)
+        data = os.read(self.fd, len(target))
+        target[:len(data)] = data
+        return len(data)
+
+
+class Watch:
+    """`tell(by, why)` says how it notices, again when that changes; `changed()` that something has."""
+
+    def __init__(self, tree, state, held, tell, changed, kernel=Inotify, clock=time.monotonic):
+        self.tree, self.state, self.held = tree, state, held
+        self.tell, self.changed, self.clock, self.kernel = tell, changed, clock, kernel
+        self.most = 0               # of them
+        self.wanted = set()         # folders that are watched, or will be when they are there
+        self.events = None
+        self.numbers = {}           # folder → its watch
+        self.folders = {}           # and back
+        self.suspects = set()       # paths with events; those of folders end with a slash
+        self.own = self.touched = frozenset()   # paths of a commit, and those of them that have had events
+        self.is_all = False         # something has changed, and it is not known what
+        self.first = self.last = None   # when there was an event that is not dealt with
+        self.told = {}              # path → its stamp when it was told
+        self.budgets = {}           # path → (how often it may be told, when)
+        self.scan = None            # what is left of a look that is under way
+        self.scan_at = 0.0
+        self.times = {}             # folder → its stamp at the last look
+
+    def begin(self):
+        self.wanted = self.held_folders()
+        self.most = min(MOST_FOLDERS, inotify.most_folders())
+        kind = type_of(self.tree.root)
+        if kind in WITHOUT_EVENTS or kind.startswith("fuse."):
+            return self.without_events("%s reports no changes of other machines" % kind)
+        try:
+            self.events = self.kernel()
+        except OSError as error:
+            return self.without_events(error.strerror)
+        if self.add(self.wanted):
+            self.tell("events", "")
+
+    def close(self):
+        if self.events:
+            self.events.close()
+            self.events = None
+
+    def held_folders(self):
+        folders = set([""]).union(self.held.folders)
+        for path in self.held.entries:
+            for folder in parents_of(path):
+                if folder in folders:
+                    break
+                folders.add(folder)
+        return folders
+
+    def without_events(self, why):
+        self.close()
+        self.numbers, self.folders = {}, {}
+        self.scan_at = self.clock() + SCAN_S
+        self.times = {}
+        self.tell("scan", why)
+
+    # ---- folders
+
+    def add(self, folders):
+        """Watches these as well; False when that is not possible, and all is looked at from now on."""
+        if self.events is None:
+            return False
+        for folder in folders:
+            if len(self.numbers) >= self.most:
+                self.without_events("the limit of watches is reached (fs.inotify.max_user_watches)")
+                return False
+            try:
+                number = self.events.add(os.path.join(self.tree.root, folder.encode("utf-8")), EVENTS)
+            except OSError as error:
+                if error.errno in (errno.ENOSPC, errno.ENOMEM):
+                    self.without_events("the limit of watches is reached (fs.inotify.max_user_watches)")
+                    return False
+                continue            # not there now, or not to be read
+            former = self.folders.get(number)
+            if former is not None and former != folder:
+                self.numbers.pop(former, None)      # it was renamed
+            self.numbers[folder], self.folders[number] = number, folder
+        return True
+
+    def look_into(self, folders):
+        """Watches new folders in which the gateway finds files that it wants."""
+        new = [folder for folder in folders if folder not in self.wanted and len(self.wanted) < MOST_FOLDERS]
+        self.wanted.update(new)
+        self.add(new)
+
+    def written(self, paths):
+        """A commit has just written these. Their events are no news, even before the stamps can be relied on."""
+        paths, was_all = set(paths), self.is_all
+        self.own = paths.union(folder + "/" for path in paths for folder in parents_of(path))
+        self.touched = set()
+        self.drain()
+        new = set()
+        for path in paths:
+            for folder in parents_of(path):
+                if folder in self.numbers and folder in self.wanted:
+                    break
+                new.add(folder)
+                self.touched.add(path)      # it may have changed before there was a watch
+        self.wanted.update(new)
+        self.add(new)
+        self.drain()
+        touched, self.own, self.touched = self.touched, frozenset(), frozenset()
+        if self.is_all and not was_all:     # more events than the kernel keeps
+            self.is_all, touched = False, set(self.held.entries)
+        for path in touched:
+            if path.endswith("/"):
+                continue
+            status, entry = self.status(path), self.held.entries.get(path)
+            if status is None or entry is None or entry[4] != stamp_of(status):
+                self.suspect(path)
+        self.tree.forget()
+
+    def unwatch(self, folder):
+        base = folder + "/"
+        for each in [each for each in self.numbers if each == folder or each.startswith(base)]:
+            number = self.numbers.pop(each)
+            self.folders.pop(number, None)
+            self.events.remove(number)
+
+    # ---- waiting
+
+    def wait(self, fd):
+        """Returns when there is something to read."""
+        while True:
+            poll = select.poll()
+            poll.register(fd, select.POLLIN)
+            if self.events:
+                poll.register(self.events.fd, select.POLLIN)
+            ready = [each for each, _ in poll.poll(self.timeout())]
+            self.drain()
+            if fd in ready:
+                return
+            self.look()
+
+    def timeout(self):
+        """Milliseconds until something is due; None: only an event or a request is."""
+        now = self.clock()
+        due = []
+        if self.first is not None:
+            due.append(min(self.last + QUIET_S, self.first + MOST_S))
+        if self.events is None:
+            due.append(self.scan_at)
+        return max(0, int((min(due) - now) * 1000) + 1) if due else None
+
+    def look(self):
+        """Deals with what is due."""
+        now = self.clock()
+        if self.events is None and now >= self.scan_at:
+            self.look_at_some()
+        if self.first is None or now < min(self.last + QUIET_S, self.first + MOST_S):
+            return
+        if self.state.locked:
+            return self.again(now + LOCKED_S)       # prepared: the commit follows
+        suspects, self.suspects = self.suspects, set()
+        is_all, self.is_all = self.is_all, False
+        self.first = self.last = None
+        try:
+            news = set(path for path in suspects if self.is_news(path))
+            if news and not is_all:
+                if not self.refresh():
+                    self.suspects |= news
+                    return self.again(now + LOCKED_S)
+                news = set(path for path in news if self.is_news(path))
+            is_told = is_all
+            later = []
+            for path in news:
+                wait = self.budget(path, now)
+                if wait:
+                    later.append(now + wait)
+                    self.suspects.add(path)
+                else:
+                    is_told = True
+                    self.remember(path)
+            if later:
+                self.again(min(later))
+        finally:
+            self.tree.forget()
+        if is_told:
+            self.changed()
+
+    def again(self, at):
+        self.first = self.last = at - QUIET_S
+
+    def refresh(self):
+        """The manifest may have been written by another conversation; False while one writes."""
+        if not self.state.try_lock():
+            return False
+        try:
+            if self.held.load():
+                more = self.held_folders() - self.wanted
+                self.wanted |= more
+                self.add(more)
+        finally:
+            self.state.unlock()
+        return True
+
+    def budget(self, path, now):
+        """Seconds until this path may be told; 0: now, and that is counted."""
+        rate = PER_SECOND[path in self.held.entries]
+        left, at = self.budgets.get(path, (BURST, now))
+        left = min(BURST, left + (now - at) * rate)
+        if left < 1:
+            self.budgets[path] = (left, now)
+            return (1 - left) / rate
+        if len(self.budgets) >= MOST_NAMES:
+            self.budgets.clear()
+        self.budgets[path] = (left - 1, now)
+        return 0
+
+    def remember(self, path):
+        if len(self.told) >= MOST_NAMES:
+            self.told.clear()
+        self.told[path] = self.stamp(path)
+        if path[:-1] in self.wanted and path.endswith("/"):     # it was away, and is perhaps back
+            self.add([path[:-1]] + [each for each in self.wanted if each.startswith(path)])
+
+    # ---- events
+
+    def drain(self):
+        if self.events is None:
+            return
+        for number, mask, name in self.events.read():
+            self.event(number, mask, name)
+
+    def event(self, number, mask, name):
+        if mask & inotify.Q_OVERFLOW:
+            return self.everything()
+        folder = self.folders.get(number)
+        if folder is None:
+            return
+        if mask & inotify.IGNORED:
+            self.folders.pop(number)
+            if self.numbers.get(folder) == number:
+                self.numbers.pop(folder)
+            return
+        if mask & (inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT):
+            self.unwatch(folder)
+            return self.everything() if folder == "" else None
+        try:
+            path = (folder + "/" if folder else "") + name.decode("utf-8")
+        except UnicodeDecodeError:
+            return              # no such name can be sent
+        if not name or path == OWN.decode("ascii"):
+            return
+        is_folder_event = bool(mask & inotify.ISDIR)
+        if is_folder_event and not mask & (inotify.CREATE | inotify.DELETE | inotify.MOVED_FROM | inotify.MOVED_TO):
+            return
+        if is_folder_event and mask & (inotify.DELETE | inotify.MOVED_FROM):
+            self.unwatch(path)
+        self.suspect(path + "/" if is_folder_event else path)
+
+    def everything(self):
+        self.is_all = True
+        if not self.own:
+            self.note()
+
+    def suspect(self, path):
+        if path in self.own:
+            self.touched.add(path)
+            return
+        if len(self.suspects) >= MOST_NAMES:
+            self.is_all = True
+        else:
+            self.suspects.add(path)
+        self.note()
+
+    def note(self):
+        self.last = self.clock()
+        if self.first is None:
+            self.first = self.last
+
+    # ---- what is new
+
+    def is_news(self, path):
+        """Whether the path is not as it was written and not as it was told."""
+        try:
+            return self.is_other(path, self.status(path))
+        except (OSError, Blocked):
+            return path not in self.told        # it cannot be read, or changes at this moment
+
+    def is_other(self, path, status):
+        if path.endswith("/"):
+            return self.is_news_of_folder(path[:-1], status)
+        entry = self.held.entries.get(path)
+        if status is None and entry is None or is_folder(status) and entry is None or entry and self.is_as_written(path, entry, status):
+            self.told.pop(path, None)
+            return False
+        return path not in self.told or self.told[path] != self.stamp_of(status)
+
+    def is_news_of_folder(self, folder, status):
+        is_there = is_folder(status)
+        if folder in self.wanted:
+            if is_there and folder in self.numbers:
+                return False        # a commit has made it
+            base = folder + "/"
+            if is_there or any(path.startswith(base) for path in self.held.entries):
+                return True
+            self.wanted.discard(folder)
+            return False
+        return is_there and self.told.get(folder + "/") != self.stamp_of(status)
+
+    def status(self, path):
+        try:
+            return self.tree.look(parts_of(path.rstrip("/")))
+        except (OSError, Blocked, Refused):
+            return None
+
+    def stamp(self, path):
+        return self.stamp_of(self.status(path))
+
+    @staticmethod
+    def stamp_of(status):
+        """Of a folder only which one it is: what changes in it has events of its own."""
+        return None if status is None else status.st_ino if is_folder(status) else stamp_of(status)
+
+    def is_as_written(self, path, entry, status):
+        kind, x, _, content, stamp = entry
+        if kind == LINK:
+            return is_link(status) and self.tree.read_link(parts_of(path)) == content
+        if kind != FILE or not is_file(status) or is_executable(status) != x:
+            return False
+        now = stamp_of(status)
+        if now == stamp and (is_settled(now, self.held.at) or status.st_size > SMALL):
+            return True
+        return self.held.live(self.tree, path, parts_of(path)).is_content(kind, content)
+
+    # ---- without events
+
+    def look_at_some(self):
+        """A part of the files, and the folders whose names have changed since the last look."""
+        begun = time.monotonic()
+        if self.scan is None:
+            self.scan = iter([(folder, True) for folder in sorted(self.wanted)] + [(path, False) for path in sorted(self.held.entries)])
+        for _ in range(MOST_SCANNED):
+            path, is_of_folders = next(self.scan, (None, False))
+            if path is None:
+                self.scan = None
+                break
+            if is_of_folders:
+                self.look_at_names(path)
+            elif path in self.held.entries and self.is_news(path):
+                self.suspect(path)
+        self.tree.forget()
+        self.scan_at = self.clock() + max(SCAN_S, (time.monotonic() - begun) * SCAN_SHARE)
+
+    def look_at_names(self, folder):
+        parts = parts_of(folder) if folder else []
+        try:
+            status = self.tree.look(parts) if parts else os.fstat(self.tree.fd)
+            if status is None:
+                return
+            before, now = self.times.get(folder), (status.st_ino, status.st_mtime_ns)
+            self.times[folder] = now
+            if before is None or before == now:
+                return
+            names = self.tree.names(parts)[:MOST_NAMES]
+        except (OSError, Blocked):
+            return              # gone meanwhile: its files say it
+        for name in names:
+            try:
+                path = (folder + "/" if folder else "") + name.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            if path in self.held.entries or path in self.wanted or path == OWN.decode("ascii"):
+                continue
+            self.suspect(path + "/" if is_folder(self.status(path)) else path)
+
+
+def type_of(path):
+    """The type of the file system that a folder is on; empty when that is not known."""
+    try:
+        device = os.stat(path).st_dev
+        with open("/proc/self/mountinfo") as file:
+            lines = [line.split(" ") for line in file]
+    except OSError:
+        return ""
+    number = "%d:%d" % (os.major(device), os.minor(device))
+    for fields in lines:
+        if len(fields) > 6 and fields[2] == number and "-" in fields:
+            return fields[fields.index("-") + 1]
+    return ""

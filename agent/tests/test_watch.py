@@ -1,0 +1,316 @@
+"""What the files conversation says by itself when something in the tree is not as gpush wrote it."""
+import errno
+import json
+import os
+import sys
+import unittest
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from gpush_agent.core.inotify import Inotify  # noqa: E402
+from gpush_agent.files import sync, watch  # noqa: E402
+from gpush_agent.files.root import root_of  # noqa: E402
+from gpush_agent.files.state import Held, State  # noqa: E402
+from gpush_agent.files.tree import Tree  # noqa: E402
+from test_files import FilesTest, digest  # noqa: E402
+
+
+class Full(Inotify):
+    """A kernel that has no room for more watches."""
+
+    room = 2
+
+    def add(self, folder, mask):
+        self.room -= 1
+        if self.room < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().add(folder, mask)
+
+
+def without_inotify():
+    raise OSError(errno.ENOSYS, "this system has no inotify")
+
+
+class WatchTest(FilesTest):
+    """The watch with a clock that only the test moves, beside conversations that are real processes."""
+
+    def setUp(self):
+        super().setUp()
+        self.now = 100.0
+        self.said = []
+        self.changes = 0
+        self.watch = None
+
+    def tearDown(self):
+        if self.watch:
+            self.watch.close()
+            self.watch.tree.close()
+            self.watch.state.close()
+        super().tearDown()
+
+    def begin(self, kernel=Inotify):
+        state = State(self.state)
+        held = Held(state)
+        held.load()
+        self.watch = watch.Watch(Tree(self.root), state, held, lambda by, why: self.said.append((by, why)), self.count, kernel,
+                                 lambda: self.now)
+        self.watch.begin()
+        self.watch.scan_at = self.now
+
+    def pushed(self, files):
+        """A conversation that has written these, and the manifest."""
+        node = self.gateway().open()
+        node.push(files)
+        node.check()
+        return node
+
+    def count(self):
+        self.changes += 1
+
+    def heard(self, after=1.0):
+        """How often it has told since, when that much time has passed."""
+        before = self.changes
+        self.watch.drain()
+        self.now += after
+        self.watch.look()
+        self.now += after
+        self.watch.look()
+        return self.changes - before
+
+    def replace(self, path, data):
+        self.write("../new", data)
+        os.rename(os.path.join(self.base, "new"), os.path.join(self.root, path))
+
+    # ---- with events
+
+    def test_tells_of_what_is_edited_made_deleted_renamed_and_made_executable(self):
+        self.pushed({"a.py": b"1", "p/b.py": b"2", "p/c.py": b"3", "l": "a.py"})
+        self.begin()
+        self.assertEqual(self.said, [("events", "")])
+
+        def relink():
+            os.unlink(os.path.join(self.root, "l"))
+            os.symlink("p/b.py", os.path.join(self.root, "l"))
+        for change in (lambda: self.write("a.py", b"other"),
+                       lambda: self.replace("p/b.py", b"other"),
+                       lambda: self.write("p/new.py", b"new"),
+                       lambda: os.unlink(os.path.join(self.root, "a.py")),
+                       lambda: os.rename(os.path.join(self.root, "p/c.py"), os.path.join(self.root, "p/d.py")),
+                       lambda: os.chmod(os.path.join(self.root, "p/d.py"), 0o755),
+                       relink):
+            self.assertEqual(self.heard(), 0)
+            change()
+            self.assertEqual(self.heard(), 1)
+
+    def test_many_events_are_told_once_and_what_was_told_not_again(self):
+        self.pushed(dict(("%d.py" % number, b"1") for number in range(50)))
+        self.begin()
+        for number in range(50):
+            self.write("%d.py" % number, b"edited")
+        self.assertEqual(self.heard(), 1)
+        os.chmod(os.path.join(self.root, "1.py"), 0o600)        # a new stamp
+        self.assertEqual(self.heard(), 1)
+        os.rename(os.path.join(self.root, "2.py"), os.path.join(self.root, "x"))
+        os.rename(os.path.join(self.root, "x"), os.path.join(self.root, "2.py"))
+        os.unlink(os.path.join(self.root, "3.py"))
+        self.heard()
+        os.mkdir(os.path.join(self.root, "3.py"))
+        os.rmdir(os.path.join(self.root, "3.py"))
+        self.assertEqual(self.heard(), 0)
+
+    def test_waits_for_the_end_of_several_events_but_not_for_long(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        for step in range(9):
+            self.write("a.py", b"%d" % step)
+            self.watch.drain()
+            self.now += 0.025
+            self.watch.look()
+            self.assertEqual(self.changes, 1 if step >= 7 else 0, step)
+
+    def test_what_is_as_it_was_is_no_news(self):
+        self.pushed({"a.py": b"1", "p/b.py": b"2"})
+        self.begin()
+        os.utime(os.path.join(self.root, "a.py"))
+        self.write("p/b.py", b"2")
+        self.write("p/4913", b"")
+        os.unlink(os.path.join(self.root, "p/4913"))
+        self.assertEqual(self.heard(), 0)
+
+    def test_what_another_conversation_writes_is_no_news(self):
+        node = self.pushed({"a.py": b"1", "p/b.py": b"2", "q/c.py": b"3"})
+        self.begin()
+        node.push({"a.py": b"new", "p/b.py": b"2", "r/s/d.py": b"4"})
+        node.check()
+        self.assertEqual(self.heard(), 0)
+        self.write("r/s/d.py", b"edited")
+        self.assertEqual(self.heard(), 1)
+
+    def test_says_nothing_while_another_conversation_writes(self):
+        node = self.pushed({"a.py": b"1"})
+        self.begin()
+        self.assertEqual(node.prepare({"a.py": b"2", "b.py": b"1"}), {"ok": True})
+        self.write("new.py", b"")
+        self.assertEqual(self.heard(), 0)
+        node.commit()
+        node.check()        # the lock is free again
+        self.assertEqual(self.heard(), 1)
+        self.assertEqual(self.heard(), 0)
+
+    def test_a_folder_that_vanishes_and_comes_back_is_watched_again(self):
+        self.pushed({"p/q/a.py": b"1"})
+        self.begin()
+        os.rename(os.path.join(self.root, "p"), os.path.join(self.base, "away"))
+        self.assertEqual(self.heard(), 1)
+        with open(os.path.join(self.base, "away/q/a.py"), "w") as file:
+            file.write("not in the tree")
+        self.assertEqual(self.heard(), 0)
+        os.rename(os.path.join(self.base, "away"), os.path.join(self.root, "p"))
+        self.assertEqual(self.heard(), 1)
+        self.write("p/q/a.py", b"again")
+        self.assertEqual(self.heard(), 1)
+
+    def test_a_new_folder_is_told_and_watched_when_the_gateway_looks_into_it(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        self.write("new/deep/b.py", b"")
+        self.assertEqual(self.heard(), 1)
+        self.write("new/c.py", b"")
+        self.assertEqual(self.heard(), 0)
+        self.watch.look_into(["new"])
+        self.write("new/c.py", b"1")
+        self.assertEqual(self.heard(), 1)
+
+    def test_a_log_that_grows_is_told_less_and_less_often(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        for step in range(200):
+            self.write("train.log", b"." * step)
+            self.heard(0.25)
+        self.assertLess(self.changes, 50)
+        self.now += 5
+        self.assertEqual(self.heard(), 1)       # its last state is not forgotten
+
+    def test_more_events_than_the_kernel_keeps_are_told(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        self.watch.event(-1, watch.inotify.Q_OVERFLOW, b"")
+        self.assertEqual(self.heard(), 1)
+
+    def test_names_that_cannot_be_sent_say_nothing(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        self.write(b"bad-\xff".decode("utf-8", "surrogateescape"), b"")
+        self.assertEqual(self.heard(), 0)
+
+    # ---- without
+
+    def test_without_room_for_more_watches_it_looks_at_the_files(self):
+        self.pushed({"a/x.py": b"1", "b/y.py": b"2", "c/z.py": b"3"})
+        self.begin(Full)
+        self.assertEqual([by for by, _ in self.said], ["scan"])
+        self.assertIn("max_user_watches", self.said[0][1])
+        self.write("c/z.py", b"edited")
+        self.assertEqual(self.heard(3), 1)
+
+    def test_room_that_is_used_up_later_has_the_files_looked_at_from_then_on(self):
+        node = self.pushed({"a/x.py": b"1"})
+        self.begin(Full)
+        self.assertEqual([by for by, _ in self.said], ["events"])
+        self.watch.look_into(["b"])
+        self.assertEqual([by for by, _ in self.said], ["events", "scan"])
+        self.write("a/x.py", b"edited")
+        self.assertEqual(self.heard(3), 1)
+
+    def test_a_scan_finds_edits_deletions_and_new_names_once(self):
+        node = self.pushed({"a.py": b"1", "p/b.py": b"2", "p/c.py": b"3"})
+        self.begin(without_inotify)
+        self.assertEqual(self.said, [("scan", "this system has no inotify")])
+        self.assertEqual(self.heard(3), 0)
+        for change in (lambda: self.write("a.py", b"other"),
+                       lambda: os.unlink(os.path.join(self.root, "p/b.py")),
+                       lambda: self.write("p/new.py", b"new"),
+                       lambda: self.write("new/folder.py", b"new")):
+            change()
+            self.assertEqual(self.heard(3), 1)
+            self.assertEqual(self.heard(3), 0)
+        node.push({"a.py": b"other", "p/c.py": b"pushed", "p/new.py": b"new"})
+        node.check()
+        self.assertEqual(self.heard(3), 0)
+
+    def test_a_scan_looks_at_no_more_than_its_share_at_once(self):
+        self.pushed(dict(("%d.py" % number, b"1") for number in range(30)))
+        most, watch.MOST_SCANNED = watch.MOST_SCANNED, 10
+        try:
+            self.begin(without_inotify)
+            self.write("9.py", b"edited")       # the last one
+            told = [self.heard(2.5) for _ in range(4)]
+        finally:
+            watch.MOST_SCANNED = most
+        self.assertEqual(sum(told), 1)
+        self.assertEqual(told[0], 0)
+
+
+class ConversationTest(FilesTest):
+    def test_a_conversation_tells_and_goes_on_with_its_requests(self):
+        node = self.gateway().open()
+        self.assertTrue(node.holds["watches"])
+        node.push({"a.py": b"1", "p/b.py": b"2"})
+        node.send(sync.WATCH, {})
+        self.assertEqual(node.expect(sync.WATCHING), {"by": "events", "why": ""})
+
+        self.save("p/b.py", b"edited")
+        self.assertEqual(node.expect(sync.CHANGED), {})
+        self.assertEqual(node.check(node.root)["index"]["p/b.py"][4], "changed")
+        node.push({"a.py": b"1", "p/b.py": b"edited", "new/c.py": b"3"})
+        self.save("new/c.py", b"edited")
+        self.assertEqual(node.expect(sync.CHANGED), {})
+        self.assertEqual(node.end(), 0)
+
+    def test_a_second_watch_breaks_the_protocol(self):
+        node = self.gateway().open()
+        node.send(sync.WATCH, {})
+        node.expect(sync.WATCHING)
+        node.send(sync.WATCH, {})
+        self.assertEqual(node.expect(sync.FAILED)["code"], "protocol")
+
+    def test_what_its_own_commit_writes_does_not_even_wake_it(self):
+        self.write("../out", b"")
+        with open(os.path.join(self.base, "out"), "wb") as out, open(os.devnull, "rb") as nothing:
+            talk = sync.Conversation(nothing.fileno(), out.fileno())
+            self.ask(talk, sync.TREE, {"root": self.root, "state": self.state, "session": "s", "node": 0})
+            self.ask(talk, sync.WATCH, {})
+            self.commit(talk, 1, {"a.py": b"1", "p/q/b.py": b"2"})
+            self.commit(talk, 2, {"a.py": b"other", "p/q/b.py": b"2", "r/c.py": b"3"})
+            self.assertEqual((talk.watch.suspects, talk.watch.first), (set(), None))
+            talk.watch.drain()
+            self.assertEqual((talk.watch.suspects, talk.watch.first), (set(), None))
+
+            self.save("r/c.py", b"edited")
+            talk.watch.drain()
+            self.assertEqual(talk.watch.suspects, {"r/c.py"})
+            talk.close()
+
+    @staticmethod
+    def ask(talk, kind, value):
+        talk.handle(kind, json.dumps(value).encode())
+
+    def commit(self, talk, generation, files):
+        entries = dict((path, ["file", 0, len(data), digest(data)]) for path, data in files.items())
+        for data in files.values():
+            talk.handle(sync.BLOB, bytes.fromhex(digest(data)) + b"\2" + data)
+        plan = {"generation": generation, "from": talk.held.root, "root": root_of(entries), "overwrite": False, "verify": False,
+                "write": [[path] + entry for path, entry in entries.items()], "delete": []}
+        talk.handle(sync.PREPARE, zlib.compress(json.dumps(plan).encode()))
+        self.ask(talk, sync.COMMIT, {"generation": generation})
+        self.assertEqual(talk.held.generation, generation)
+
+    def save(self, path, data):
+        """With one event in the tree, as editors that replace a file."""
+        self.write("../saved", data)
+        os.rename(os.path.join(self.base, "saved"), os.path.join(self.root, path))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+package dev.gpush.gateway.session.saves;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.sync.Homecoming.Came;
+import dev.gpush.sync.WorkspaceSync;
+import dev.gpush.sync.node.SyncNode;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Brings home what is changed on the editors' node, also while a run is on there: the laptop is no
+ * rank. The node says when something has changed; one that cannot is asked while someone is
+ * connected to it. Confined to the saves thread, but for {@link #visited} and {@link #isAhead}.
+ */
+final class NodeEdits {
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
+
+  /** While a command has the session. */
+  private static final Duration SOON = Duration.ofMillis(500);
+
+  /** A node that says something all the time is looked at for this part of the time. */
+  private static final int SHARE = 10;
+
+  private final SessionPort session;
+  private final WorkspaceSync sync;
+  private final SyncNode node;
+  private final SavePush push;
+  private final FileUse use;
+  private final Clock clock;
+  private final Tasks tasks;
+  private final EditLooks looks;
+  private final BusyPaths busy = new BusyPaths();
+  private long restUntil;
+  private boolean isBlocked;
+  private volatile Optional<Long> againAt = Optional.empty();
+  private volatile boolean isLooking;
+  private volatile boolean isVisited;
+
+  NodeEdits(
+      SessionPort session,
+      WorkspaceSync sync,
+      SyncNode node,
+      SavePush push,
+      FileUse use,
+      Clock clock,
+      Tasks tasks) {
+    this.session = session;
+    this.sync = sync;
+    this.node = node;
+    this.push = push;
+    this.use = use;
+    this.clock = clock;
+    this.tasks = tasks;
+    this.looks = new EditLooks(clock.nanos());
+    this.restUntil = clock.nanos();
+  }
+
+  /** Someone connects to it. */
+  void visited() {
+    isVisited = true;
+  }
+
+  /** Whether the node has something, as far as it has said, that is not here yet. On any thread. */
+  boolean isAhead() {
+    return sync.there().isDue() || againAt.isPresent() || isLooking;
+  }
+
+  /** When a look is due; empty: when the node says it. */
+  Optional<Duration> next(long now) {
+    if (isVisited) {
+      isVisited = false;
+      looks.visited(now);
+    }
+    if (sync.there().isDue() && node.isReachable()) {
+      return Optional.of(isBlocked ? SOON : left(restUntil, now));
+    }
+    if (againAt.isPresent()) {
+      return Optional.of(left(againAt.get(), now));
+    }
+    return sync.there().isOn() ? Optional.empty() : Optional.of(looks.next(now));
+  }
+
+  private static Duration left(long at, long now) {
+    return Duration.ofNanos(Math.max(0, at - now));
+  }
+
+  /**
+   * Looks at the node, if that is due, and brings home what may come. The caller has looked at the
+   * workspace just now.
+   *
+   * @param isWanted it is looked at in any case
+   * @return empty: it was not looked at
+   */
+  Optional<Came> bring(boolean isWanted) throws InterruptedException {
+    long now = clock.nanos();
+    boolean isSaid = sync.there().isDue() && node.isReachable() && now - restUntil >= 0;
+    boolean isAgain = againAt.map(at -> now - at >= 0).orElse(false);
+    boolean isAsked = !sync.there().isOn() && looks.isDue(now) && isSomeoneThere();
+    isBlocked = false;
+    if ((!isSaid && !isAgain && !isAsked && !isWanted) || push.isStopped()) {
+      return Optional.empty();
+    }
+    Optional<SessionPort.Turn> turn = session.tryBegin();
+    isBlocked = turn.isEmpty();
+    if (turn.isEmpty()) {
+      return Optional.empty();
+    }
+    isLooking = true; // First: what is looked at is no longer due.
+    try (SessionPort.Turn _ = turn.get()) {
+      return look();
+    } finally {
+      isLooking = false;
+    }
+  }
+
+  private Optional<Came> look() throws InterruptedException {
+    sync.there().looking();
+    againAt = Optional.empty();
+    long begun = clock.nanos();
+    Optional<Came> came = push.run(() -> sync.comeHome(node));
+    long ended = clock.nanos();
+    Duration took = Duration.ofNanos(ended - begun);
+    looks.took(took, ended);
+    restUntil = ended + took.multipliedBy(SHARE).toNanos();
+    if (came.isEmpty()) {
+      sync.there().due(); // It was stopped.
+    }
+    came.map(Came::paths)
+        .filter(paths -> !paths.isEmpty())
+        .ifPresent(
+            paths -> {
+              busy.sent(paths, ended);
+              use.saved(paths, busy);
+            });
+    againAt = came.flatMap(Came::again).map(after -> ended + after.toNanos());
+    return came;
+  }
+
+  private boolean isSomeoneThere() throws InterruptedException {
+    Optional<Duration> quiet = editorsQuiet();
+    looks.looked(quiet, Duration.ZERO, clock.nanos());
+    return quiet.isPresent();
+  }
+
+  private Optional<Duration> editorsQuiet() throws InterruptedException {
+    try {
+      return tasks.within(ANSWER_LIMIT, "who is there", session::editorsQuiet);
+    } catch (GpushException | TimeoutException away) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SyncView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/**
+ * What is changed on node 0 comes home by itself, though nobody is connected there; with real
+ * agents, which notice it.
+ */
+@Execution(ExecutionMode.CONCURRENT)
+@EnabledOnOs(OS.LINUX)
+final class NodeEditsTest {
+  private SessionRig rig;
+  private GatewaySessions gateway;
+  private Path project;
+  private Path node0;
+  private Path node1;
+
+  @BeforeEach
+  void begin() throws Exception {
+    rig = SessionRig.live();
+    gateway = rig.gateway();
+    project = rig.project("project");
+    Files.writeString(project.resolve("gone.py"), "gone");
+    SessionView made = gateway.up(ask(project, 2), Talk.silent());
+    gateway.sync(DEVBOX, false, Talk.silent());
+    node0 = Path.of(made.nodes().get(0).info().workspace());
+    node1 = Path.of(made.nodes().get(1).info().workspace());
+  }
+
+  @AfterEach
+  void end() throws IOException {
+    rig.close();
+  }
+
+  private SyncView state() {
+    return gateway.syncState(DEVBOX);
+  }
+
+  private static boolean has(Path folder, String file, String text) {
+    try {
+      return Files.readString(folder.resolve(file)).equals(text);
+    } catch (IOException notYet) {
+      return false;
+    }
+  }
+
+  private void await(Path folder, String file, String text) {
+    until(() -> text + " is in " + folder + ": " + state(), () -> has(folder, file, text));
+  }
+
+  private void awaitSynced() {
+    until(() -> "it is synced: " + state(), () -> state().isSynced());
+  }
+
+  @Test
+  void whatIsEditedMadeAndDeletedThereIsHereAndOnTheOtherNode() throws Exception {
+    Files.writeString(node0.resolve("train.py"), "edited");
+    await(project, "train.py", "edited");
+    await(node1, "train.py", "edited");
+
+    Files.createDirectories(node0.resolve("pkg/deep"));
+    Files.writeString(node0.resolve("pkg/deep/new.py"), "new");
+    Files.delete(node0.resolve("gone.py"));
+    await(project, "pkg/deep/new.py", "new");
+    await(node1, "pkg/deep/new.py", "new");
+    until("it is deleted here", () -> !Files.exists(project.resolve("gone.py")));
+    until("and there", () -> !Files.exists(node1.resolve("gone.py")));
+
+    // The folder is watched, too, now that it is one of gpush.
+    Files.writeString(node0.resolve("pkg/deep/new.py"), "newer");
+    await(node1, "pkg/deep/new.py", "newer");
+    awaitSynced();
+  }
+
+  @Test
+  void syncedIsNotSaidWhileSomethingIsOnItsWayHere() throws Exception {
+    awaitSynced();
+    // Not complete for as long as it changes.
+    Path growing = node0.resolve("notes.txt");
+    for (int i = 0; state().isSynced(); i++) {
+      Files.writeString(growing, "line " + i);
+    }
+    assertFalse(Files.exists(project.resolve("notes.txt")));
+
+    String last = Files.readString(growing);
+    await(node1, "notes.txt", last);
+    awaitSynced();
+    assertEquals(last, Files.readString(project.resolve("notes.txt")));
+  }
+
+  @Test
+  void duringARunEditsComeHomeAndGoToTheOtherNodesAtItsEnd() throws Exception {
+    RunView run = gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
+
+    Files.writeString(node0.resolve("train.py"), "edited during the run");
+    await(project, "train.py", "edited during the run");
+    Files.writeString(node0.resolve("train.py"), "edited again");
+    await(project, "train.py", "edited again");
+    Files.writeString(node0.resolve("new.py"), "made during the run");
+    Files.writeString(node0.resolve("metrics.txt"), "made by a rank, perhaps");
+    await(project, "new.py", "made during the run");
+
+    until(
+        () -> "held: " + state(),
+        () -> state().held().stream().anyMatch(held -> held.why().contains("run 1 on G")));
+    assertFalse(has(node1, "train.py", "edited again"));
+    assertFalse(Files.exists(node1.resolve("new.py")));
+
+    gateway.runs().stop(DEVBOX, run.number(), "KILL", Duration.ofSeconds(1), Talk.silent());
+
+    await(node1, "train.py", "edited again");
+    await(node1, "new.py", "made during the run");
+    awaitSynced();
+    assertFalse(Files.exists(project.resolve("metrics.txt")));
+  }
+
+  @Test
+  void whatChangedThereWhileNoGatewayRanComesHome() throws Exception {
+    awaitSynced();
+    gateway.close();
+    Files.writeString(node0.resolve("train.py"), "edited meanwhile");
+
+    gateway = rig.gateway();
+    gateway.recover();
+
+    await(project, "train.py", "edited meanwhile");
+    await(node1, "train.py", "edited meanwhile");
+    assertEquals(SyncView.Mode.LIVE, state().mode());
+  }
+}

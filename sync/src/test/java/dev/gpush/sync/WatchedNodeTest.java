@@ -1,0 +1,106 @@
+package dev.gpush.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** Node 0 says by itself when something has changed there, as long as its conversation is open. */
+@EnabledOnOs(OS.LINUX)
+final class WatchedNodeTest extends SyncFixture {
+  /** Only a failure takes so long. */
+  private static final int LIMIT_S = 30;
+
+  private final Semaphore told = new Semaphore(0);
+
+  /** A pipe that is read keeps the reader, unlike a link. */
+  @AfterEach
+  void endNodes() throws InterruptedException {
+    for (FakeNode node : nodes) {
+      node.kill();
+    }
+  }
+
+  private void await(BooleanSupplier condition) throws InterruptedException {
+    while (!condition.getAsBoolean()) {
+      assertTrue(told.tryAcquire(LIMIT_S, TimeUnit.SECONDS), "nothing more is said");
+    }
+  }
+
+  private List<String> comeHome() throws Exception {
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.there().looking();
+    return sync.comeHome(nodes.getFirst()).paths();
+  }
+
+  private void pushWatched() throws IOException, InterruptedException {
+    nodes(2);
+    laptop.write("a.py", "1");
+    sync.there().listen(told::release);
+    push();
+    await(() -> sync.there().isOn());
+  }
+
+  @Test
+  void anEditIsToldAndComesHomeWithoutAPush() throws Exception {
+    pushWatched();
+    assertEquals(List.of(), comeHome());
+
+    nodes.getFirst().folder().write("a.py", "there");
+    await(() -> sync.there().isDue());
+
+    assertEquals(List.of("a.py"), comeHome());
+    assertEquals("there", laptop.read("a.py"));
+    assertEquals("1", nodes.get(1).folder().read("a.py"));
+    // It has come and is in no generation yet: it may come once more.
+    nodes.getFirst().folder().write("a.py", "again");
+    await(() -> sync.there().isDue());
+    assertEquals(List.of("a.py"), comeHome());
+    assertEquals("again", laptop.read("a.py"));
+    assertAllHold(push());
+  }
+
+  @Test
+  void whatWasChangedHereTooStaysHere() throws Exception {
+    pushWatched();
+    nodes.getFirst().folder().write("a.py", "there");
+    laptop.write("a.py", "here");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    Homecoming.Came came = sync.comeHome(nodes.getFirst());
+
+    assertEquals(List.of(), came.paths());
+    assertTrue(came.isLeft());
+    assertEquals("here", laptop.read("a.py"));
+  }
+
+  @Test
+  void afterItsEndTheNextLookOpensAnotherConversation() throws Exception {
+    pushWatched();
+    assertEquals(List.of(), comeHome());
+    nodes.getFirst().kill();
+    await(() -> !sync.there().isOn());
+    assertTrue(sync.there().isDue());
+    nodes.getFirst().folder().write("a.py", "meanwhile");
+
+    List<String> first = comeHome();
+    assertFalse(sync.there().isOn() && first.isEmpty(), "it was not open");
+    if (first.isEmpty()) {
+      assertEquals(List.of("a.py"), comeHome());
+    }
+
+    await(() -> sync.there().isOn());
+    assertEquals("meanwhile", laptop.read("a.py"));
+  }
+}
