@@ -27,7 +27,7 @@ final class NodeEdits {
   private final SessionPort session;
   private final WorkspaceSync sync;
   private final SyncNode node;
-  private final SavePush push;
+  private final SessionPush push;
   private final FileUse use;
   private final Clock clock;
   private final Tasks tasks;
@@ -43,7 +43,7 @@ final class NodeEdits {
       SessionPort session,
       WorkspaceSync sync,
       SyncNode node,
-      SavePush push,
+      SessionPush push,
       FileUse use,
       Clock clock,
       Tasks tasks) {
