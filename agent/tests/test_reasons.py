@@ -4,6 +4,7 @@ import ctypes
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -315,6 +316,20 @@ class RecordedTest(unittest.TestCase):
             "type": "ValueError"}
         yield raised(b"ValueError: bad") + b"Exception ignored in: <function X.__del__ at 0x7f>\n" + raised(b"TypeError: x"), 1, {
             "type": "ValueError"}
+        # as an H200 wrote it: the ignored one is shown twice, the first time without a word
+        ignored = (b"Traceback (most recent call last):\n  File \"cupy_backends/cuda/api/driver.pyx\", line 73, in check_status\n"
+                   b"cupy_backends.cuda.api.driver.CUDADriverError: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered\n")
+        yield raised(b"torch.AcceleratorError: CUDA error: an illegal memory access was encountered\nSearch for ...\n\n") + (
+            ignored + b"Exception ignored in: 'cupy.cuda.function.Module.__dealloc__'\n" + ignored), 1, {
+                "code": "cuda", "type": "torch.AcceleratorError", "message": "CUDA error: an illegal memory access was encountered"}
+        yield ignored, 1, {"code": "cuda", "frame": None}
+        yield (b"Traceback (most recent call last):\n  File \"/ws/fill.py\", line 6, in fill\n    keep.append(cupy.empty(16 << 30))\n"
+               b"  File \"cupy_backends/cuda/api/runtime.pyx\", line 146, in cupy_backends.cuda.api.runtime.check_status\n"
+               b"cupy_backends.cuda.api.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory\n"), 1, {
+                   "code": "cuda-memory", "frame": {"file": "fill.py", "line": 6, "function": "fill"}}
+        yield raised(b"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 256.00GiB with allocator "
+                     b"GPU_0_bfc on device 0. [executable_name='jit_broadcast_in_dim'] [tf-allocator-allocation-error='']"), 1, {
+                         "code": "cuda-memory"}
         yield raised(b"RuntimeError: Caught ValueError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):\n"
                      b"  File \"/ws/data.py\", line 12, in get\n    x\nValueError: bad sample\n"), 1, {
                          "type": "ValueError", "frame": {"file": "data.py", "line": 12, "function": "get"}}
@@ -397,14 +412,42 @@ class NvidiaTest(unittest.TestCase):
         folder = tempfile.mkdtemp(prefix="gpn")
         self.addCleanup(shutil.rmtree, folder, True)
         with open(os.path.join(folder, "nvidia-smi"), "w") as file:
-            file.write("#!/bin/sh\necho '00000000:3B:00.0, %d, /usr/bin/python3, 1024'\necho 'x, [N/A], y, [N/A]'\n" % os.getpid())
+            file.write("#!/bin/sh\necho '00000000:3B:00.0, %d, /usr/bin/python3, 1024'\necho 'x, [N/A], y, [N/A]'\n"
+                       "echo '00000000:00:06.0, %d, [No data], 4614'\n" % (os.getpid(), os.getpid()))
         os.chmod(os.path.join(folder, "nvidia-smi"), 0o755)
         path = os.environ["PATH"]
         os.environ["PATH"] = folder + ":" + path
         self.addCleanup(os.environ.__setitem__, "PATH", path)
         found = leftovers.gpu_holders()
         self.assertEqual([(one["gpu"], one["pid"], one["name"], one["mb"]) for one in found],
-                         [("00000000:3B:00.0", os.getpid(), "python3", 1024)])
+                         [("00000000:3B:00.0", os.getpid(), "python3", 1024),
+                          ("00000000:00:06.0", os.getpid(), leftovers.who(os.getpid())["name"], 4614)])
+
+
+class EndingTest(unittest.TestCase):
+    ENDING = """
+import ctypes, os, sys, threading
+def last():
+    state = b""
+    while state != b"Z":
+        with open("/proc/self/stat", "rb") as file:
+            state = file.read().rpartition(b")")[2].split()[0]
+    os.write(1, b"first thread has ended\\n")
+    os.read(0, 1)
+    os._exit(0)
+threading.Thread(target=last).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+    def test_a_process_lives_until_its_last_thread_has_ended(self):
+        """One that used a GPU is so for a while when it is killed, and its memory is not free before."""
+        with subprocess.Popen([sys.executable, "-c", self.ENDING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            self.addCleanup(process.kill)
+            process.stdout.readline()
+            self.assertIn(process.pid, processes.descendants(os.getpid()), "it still has a thread")
+            process.stdin.close()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            self.assertNotIn(process.pid, processes.descendants(os.getpid()), "it is a zombie")
 
 
 if __name__ == "__main__":

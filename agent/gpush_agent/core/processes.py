@@ -14,6 +14,7 @@ RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173, "s
 KERNEL_SIGSET_BYTES = 8
 KILL_SCORE_STEP = 100       # in thousandths of all memory, as the kernel counts
 MOST_KILL_SCORE = 1000
+THREADS = 17                # of stat_fields: how many threads a process has
 GPU_DEVICE = re.compile(r"/dev/(nvidia[0-9]+|nvidia-uvm|kfd)\Z")
 
 
@@ -166,9 +167,12 @@ def stat_fields(pid):
 
 
 def read_stat(pid):
-    """(parent, session, state), or None."""
+    """(parent, session, state), or None. A zombie with living threads is no zombie: of a killed process that used a GPU the first
+    thread has ended while another one still gives its memory back, for a second or longer."""
     fields = stat_fields(pid)
-    return (int(fields[1]), int(fields[3]), fields[0]) if fields else None
+    if not fields:
+        return None
+    return int(fields[1]), int(fields[3]), b"D" if fields[0] == b"Z" and int(fields[THREADS]) > 1 else fields[0]
 
 
 def started(pid):

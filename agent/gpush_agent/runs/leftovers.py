@@ -118,10 +118,13 @@ def gpu_holders():
         fields = [field.strip() for field in line.split(",")]
         if len(fields) == 4 and fields[1].isdigit():
             pid = int(fields[1])
-            value = {"gpu": fields[0][:32], "pid": pid, "name": os.path.basename(fields[2])[:64]}
+            value = dict(who(pid), gpu=fields[0][:32])
+            value.pop("state", None)
+            if fields[2][:1] not in ("", "["):      # [No data], [Not Found]: of a process that is ending, or in another container
+                value["name"] = os.path.basename(fields[2])[:64]
             if fields[3].isdigit():
                 value["mb"] = int(fields[3])
-            found.append(dict(value, **{name: text for name, text in who(pid).items() if name == "user"}))
+            found.append(value)
     return found[:MOST_NAMED]
 
 

@@ -36,8 +36,9 @@ CLOSED = re.compile(
     r"Connection closed by (?:remote )?peer|Connection reset by peer|ncclRemoteError|failed to recv, got 0 bytes"
     r"|Connection was likely closed|Broken pipe.*TCPStore|Read error \[")
 OF_TORCH = ("RuntimeError", "DistBackendError", "DistNetworkError", "DistStoreError")
-CUDA_MEMORY = re.compile(r"CUDA out of memory|HIP out of memory|CUBLAS_STATUS_ALLOC_FAILED")
-CUDA = re.compile(r"CUDA error|CUDA driver|cudaError|CUBLAS_STATUS|CUDNN_STATUS|HIP error")
+CUDA_MEMORY = re.compile(r"CUDA out of memory|HIP out of memory|CUBLAS_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation"
+                         r"|CUDA_ERROR_OUT_OF_MEMORY|RESOURCE_EXHAUSTED: Out of memory .*GPU_")
+CUDA = re.compile(r"CUDA error|CUDA driver|CUDA_ERROR_|cudaError|CUBLAS_STATUS|CUDNN_STATUS|HIP error")
 NO_SPACE = re.compile(r"\[Errno (28|122)\] [^:]*(?:: '(.*?)')?|No space left on device|Disk quota exceeded")
 TORCH_WRITE = re.compile(r"PytorchStreamWriter failed writing|unexpected pos \d+ vs \d+")
 FOREIGN = ("/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python")
@@ -56,6 +57,8 @@ class Place:
             if path.startswith("<"):
                 continue
             full = os.path.realpath(os.path.join(self.cwd, path))
+            if not os.path.isabs(path) and not os.path.exists(full):
+                continue        # Cython names the sources that a library was made of
             if full.startswith(self.workspace + "/") and not any(part in full[len(self.workspace):] for part in FOREIGN):
                 return {"file": shown(full[len(self.workspace) + 1:]), "line": line, "function": shown(function or "", 100)}
         return None
@@ -118,9 +121,15 @@ def plausible(name):
 def last_raised(lines, rank):
     """The traceback that a process ended with, or None. Of several ranks' in one output: that rank's, where it is marked."""
     found = [one for one in tracebacks(lines) if one.name() not in OF_LAUNCHERS]
-    ending = [one for one in found if not HARMLESS.match(one.before)]
+    ending = [one for one, after in zip(found, found[1:] + [None]) if not HARMLESS.match(one.before) and not shown_again(one, after)]
     own = [one for one in ending if rank is not None and one.rank == rank]
     return (own or ending or found or [None])[-1]
+
+
+def shown_again(one, after):
+    """Cython shows what it ignores twice, and says only before the second time that it is ignored."""
+    return (after is not None and HARMLESS.match(after.before) is not None
+            and (one.type, one.message, one.frames) == (after.type, after.message, after.frames))
 
 
 def tells(text):

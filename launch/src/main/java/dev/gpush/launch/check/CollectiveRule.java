@@ -34,15 +34,21 @@ record CollectiveRule(List<Integer> ranks, Optional<FabricRate> network, boolean
     ranks = List.copyOf(ranks);
   }
 
-  /** In the order of sizes; empty where no node measured anything. */
+  /**
+   * In the order of sizes; empty where no node measured anything, and of one rank, which sends
+   * nothing.
+   */
   List<BusRate> rates(List<CollectiveReply> replies) {
+    int all = ranks.stream().mapToInt(count -> count).sum();
+    if (all < 2) {
+      return List.of();
+    }
     var slowest = new TreeMap<Long, Double>();
     for (CollectiveReply reply : replies) {
       if (reply instanceof CollectiveReply.Measured(var sizes, _, _)) {
         sizes.forEach((bytes, seconds) -> slowest.merge(bytes, seconds, Math::max));
       }
     }
-    int all = ranks.stream().mapToInt(count -> count).sum();
     var rates = new ArrayList<BusRate>();
     slowest.forEach((bytes, seconds) -> rates.add(new BusRate(bytes, bus(bytes / seconds, all))));
     return rates;

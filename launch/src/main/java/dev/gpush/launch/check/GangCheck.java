@@ -246,7 +246,9 @@ public final class GangCheck {
           new CheckStep(
               "cuda",
               CheckStep.Outcome.SKIPPED,
-              vendors.contains("amd") ? "AMD GPUs have no CUDA" : "no GPU on any node"));
+              vendors.contains("amd")
+                  ? "AMD GPUs have no CUDA"
+                  : vendors.isEmpty() ? "no GPU on any node" : "the session has no GPUs"));
       return;
     }
     List<FabricFinding> found =

@@ -60,6 +60,12 @@ final class CollectiveRuleTest {
   }
 
   @Test
+  void oneRankHasNoRate() {
+    assertEquals(List.of(), rule(1).rates(gang(9.0, 10.0)));
+    assertEquals(List.of(), findings(rule(1), gang(9.0, 10.0)));
+  }
+
+  @Test
   void equalNodesHaveNoFindings() {
     assertEquals(List.of(), findings(rule(4), gang(9.0, 10.0, 9.5, 10.5, 8.0)));
   }

@@ -36,6 +36,20 @@ public final class RunFailureText {
           Map.entry(14, "SIGALRM"),
           Map.entry(15, "SIGTERM"));
 
+  /** Whose fault they mostly are, by NVIDIA's list; those whose own text says it are not here. */
+  private static final Map<Long, String> XIDS =
+      Map.of(
+          13L, "mostly the program's error",
+          31L, "mostly the program's error",
+          43L, "mostly the program's error",
+          48L, "the GPU's memory",
+          63L, "the GPU's memory",
+          64L, "the GPU's memory",
+          74L, "NVLink",
+          94L, "the GPU's memory",
+          95L, "the GPU's memory",
+          119L, "the GPU's own processor");
+
   private final RunFailure failure;
 
   public RunFailureText(RunFailure failure) {
@@ -175,6 +189,9 @@ public final class RunFailureText {
                     + xid.number()
                     + " of GPU "
                     + xid.gpu()
+                    + Optional.ofNullable(XIDS.get(xid.number()))
+                        .map(meaning -> " (" + meaning + ")")
+                        .orElse("")
                     + (xid.text().isEmpty() ? "" : ": " + xid.text()))
         .collect(Collectors.joining());
   }

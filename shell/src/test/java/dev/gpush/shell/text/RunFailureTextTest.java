@@ -30,6 +30,7 @@ final class RunFailureTextTest {
       textBlock =
           """
           {"code":"exception","type":"a.b.BadError","message":"no"} | BadError: no
+          {"code":"cuda","type":"torch.AcceleratorError","message":"CUDA error: device-side assert triggered","xids":[{"xid":43,"gpu":"0000:00:06","text":"channel 0x0000000a"}]} | AcceleratorError: CUDA error: device-side assert triggered; Xid 43 of GPU 0000:00:06 (mostly the program's error): channel 0x0000000a
           {"code":"cuda","type":"RuntimeError","message":"CUDA error: ECC","xids":[{"xid":79,"gpu":"0000:3b:00","text":"GPU has fallen off the bus."}]} | RuntimeError: CUDA error: ECC; Xid 79 of GPU 0000:3b:00: GPU has fallen off the bus.
           {"code":"cuda-memory","type":"torch.OutOfMemoryError","message":"CUDA out of memory."} | OutOfMemoryError: CUDA out of memory.
           {"code":"memory","scope":"cgroup","limit":100000000,"process":"python3"} | out of memory: the kernel killed python3 at the limit of 100 MB of its cgroup

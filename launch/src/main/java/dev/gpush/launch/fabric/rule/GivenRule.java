@@ -24,6 +24,14 @@ public final class GivenRule {
           "NCCL_NET_PLUGIN",
           "NCCL_PROTO");
 
+  /** Whoever grants GPUs sets them: gpush on hosts, else the scheduler. */
+  private static final Map<String, String> OF_THE_SESSION =
+      Map.of(
+          "CUDA_DEVICE_ORDER",
+          "GPUs are numbered as nvidia-smi does",
+          "CUDA_VISIBLE_DEVICES",
+          "the GPUs that the session holds; a rank sees its own");
+
   private GivenRule() {}
 
   public static void write(GangView view, Draft draft) {
@@ -40,7 +48,7 @@ public final class GivenRule {
     String reason =
         given.authority().equals(Authority.USER)
             ? "set by you; never changed"
-            : "set by the site; never changed";
+            : OF_THE_SESSION.getOrDefault(given.name(), "set by the site; never changed");
     draft.decide(
         given.name(),
         node.index(),

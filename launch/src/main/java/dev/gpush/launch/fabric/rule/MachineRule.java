@@ -19,6 +19,7 @@ public final class MachineRule {
   public static void write(GangView view, Draft draft) {
     gpus(view, draft);
     lostGpus(view, draft);
+    hiddenGpus(view, draft);
     versions(
         view,
         draft,
@@ -90,6 +91,25 @@ public final class MachineRule {
           mig.words() + ": GPUs are divided (MIG)",
           "NCCL cannot connect two parts of one GPU",
           "use whole GPUs for more than one rank per node");
+    }
+  }
+
+  /** A session without GPUs on a machine that has some, and a Python that could use them. */
+  private static void hiddenGpus(GangView view, Draft draft) {
+    NodeSet hidden =
+        view.gang()
+            .where(
+                node ->
+                    node.facts().gpus().count() > 0
+                        && "".equals(node.facts().site().session().get("CUDA_VISIBLE_DEVICES"))
+                        && node.facts().software().nccl().isPresent());
+    if (!hidden.isEmpty()) {
+      draft.warn(
+          "hidden-gpus",
+          hidden,
+          hidden.words() + ": the GPUs of the machine are hidden, because this session has none",
+          "ranks compute on processors",
+          "gpush up --replace --gpus 1");
     }
   }
 

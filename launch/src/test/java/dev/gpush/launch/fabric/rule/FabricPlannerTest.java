@@ -336,6 +336,19 @@ final class FabricPlannerTest {
   }
 
   @Test
+  void aSessionWithoutGpusOnAMachineWithGpusIsToldSo() {
+    Json gang = Gangs.with(Gangs.one(), 0, "python", Json.object("nccl", "2.28.9"));
+    Json hidden =
+        Json.object("session", Json.object("CUDA_VISIBLE_DEVICES", ""), "image", Json.object());
+
+    assertEquals(
+        "node 0: the GPUs of the machine are hidden, because this session has none; ranks compute"
+            + " on processors; try: gpush up --replace --gpus 1",
+        finding(plan(Gangs.with(gang, 0, "environment", hidden)), "hidden-gpus").sentence());
+    assertTrue(plan(gang).findings().stream().noneMatch(each -> each.kind().equals("hidden-gpus")));
+  }
+
+  @Test
   void gpusOfTwoVendorsAreRefused() {
     Json gang = Gangs.with(Gangs.two(), 1, "gpu_vendor", "amd");
 

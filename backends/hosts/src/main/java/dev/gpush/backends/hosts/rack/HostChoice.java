@@ -167,11 +167,13 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
       return neverOnThisMachine(result, all.size());
     }
     if (free >= nodes) {
-      return new Plan.Now(nodes * gpus.count() + " of " + all.size() + " GPUs");
+      return new Plan.Now(nodes * gpus.count() + " of " + count(all.size(), "GPU"));
     }
-    long held = all.stream().filter(slot -> !slot.isFree()).count();
+    long unheld = all.stream().filter(Slot::isFree).count();
     return new Plan.Later(
-        held + " of " + all.size() + " GPUs are held", Optional.empty(), holders(result.surveys()));
+        unheld + " of " + count(all.size(), "GPU") + " free",
+        Optional.empty(),
+        holders(result.surveys()));
   }
 
   private Plan.Never neverOnThisMachine(Surveys.Result result, int has) {
@@ -180,15 +182,15 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
         has == 0
             ? "this machine has no " + model + "GPU"
             : "this machine has "
-                + has
-                + " "
-                + model
-                + "GPUs, "
+                + count(has, model + "GPU")
+                + ", "
                 + nodes * gpus.count()
                 + " are asked for";
     var works = new ArrayList<String>();
     if (has >= gpus.count()) {
       works.add("--nodes " + has / gpus.count() + " --gpus " + gpus);
+    } else if (has > 0) {
+      works.add("--nodes 1 --gpus " + new GpuRequest(gpus.model(), has));
     }
     works.add("--nodes " + nodes + " --gpus 0");
     String problem =

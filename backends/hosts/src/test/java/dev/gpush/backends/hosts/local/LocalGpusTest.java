@@ -184,7 +184,7 @@ final class LocalGpusTest {
               Plan.Later.class, place.backend().plan(place.request(1, "2", BackendContract.LONG)));
       Gang gang = place.backend().reserve(place.request(1, "1", BackendContract.LONG));
 
-      assertEquals("1 of 2 GPUs are held", later.reason());
+      assertEquals("1 of 2 GPUs free", later.reason());
       String user = Files.getOwner(Path.of("/proc/" + theirs.pid())).getName();
       assertEquals(
           List.of("sleep (process " + theirs.pid() + " of " + user + "), without gpush (1 GPU)"),

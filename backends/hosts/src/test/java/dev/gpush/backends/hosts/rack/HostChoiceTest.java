@@ -143,7 +143,7 @@ final class HostChoiceTest {
     assertEquals(new Plan.Now("4 of 8 GPUs"), here(2, "2").plan(result));
     assertEquals(
         new Plan.Later(
-            "3 of 8 GPUs are held", Optional.empty(), List.of("night of ann for 2h (3 GPUs)")),
+            "5 of 8 GPUs free", Optional.empty(), List.of("night of ann for 2h (3 GPUs)")),
         here(2, "3").plan(result));
     assertEquals(
         new Plan.Never(
@@ -153,6 +153,21 @@ final class HostChoiceTest {
     assertEquals(
         new Plan.Never("this machine has no A100 GPU", List.of("--nodes 1 --gpus 0")),
         here(1, "A100:1").plan(result));
+    assertEquals(
+        new Plan.Never(
+            "this machine has 8 GPUs, 9 are asked for",
+            List.of("--nodes 1 --gpus 8", "--nodes 1 --gpus 0")),
+        here(1, "9").plan(result));
     assertEquals(new Plan.Now("9 CPU nodes"), here(9, "0").plan(result));
+  }
+
+  @Test
+  void oneGpuIsOne() {
+    assertEquals(
+        new Plan.Now("1 of 1 GPU"),
+        here(1, "1").plan(new Result(List.of(survey("here", 1, 0)), List.of())));
+    assertEquals(
+        new Plan.Later("0 of 1 GPU free", Optional.empty(), List.of("night of ann for 2h (1 GPU)")),
+        here(1, "1").plan(new Result(List.of(survey("here", 1, 1)), List.of())));
   }
 }
