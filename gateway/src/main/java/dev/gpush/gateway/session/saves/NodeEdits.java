@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.Homecoming.Came;
+import dev.gpush.sync.NodeFailed;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.node.SyncNode;
 import java.time.Duration;
@@ -93,8 +94,9 @@ final class NodeEdits {
    *
    * @param isWanted it is looked at in any case
    * @return empty: it was not looked at
+   * @throws NodeFailed it is slow; it is looked at when it is back
    */
-  Optional<Came> bring(boolean isWanted) throws InterruptedException {
+  Optional<Came> bring(boolean isWanted) throws InterruptedException, NodeFailed {
     long now = clock.nanos();
     boolean isSaid = sync.there().isDue() && node.isReachable() && now - restUntil >= 0;
     boolean isAgain = againAt.map(at -> now - at >= 0).orElse(false);
@@ -116,11 +118,17 @@ final class NodeEdits {
     }
   }
 
-  private Optional<Came> look() throws InterruptedException {
+  private Optional<Came> look() throws InterruptedException, NodeFailed {
     sync.there().looking();
     againAt = Optional.empty();
     long begun = clock.nanos();
-    Optional<Came> came = push.run(() -> sync.comeHome(node));
+    Optional<Came> came;
+    try {
+      came = push.run(() -> sync.comeHome(node));
+    } catch (NodeFailed failed) {
+      sync.there().due();
+      throw failed;
+    }
     long ended = clock.nanos();
     Duration took = Duration.ofNanos(ended - begun);
     looks.took(took, ended);
