@@ -245,9 +245,7 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public Pushed pushLooked(List<SyncNode> nodes, boolean check)
       throws InterruptedException, NodeFailed {
-    lock.lockInterruptibly();
-    isInBackground = true;
-    try (SlowNodes.Watch _ = conversations.givingUpSlow(nodes)) {
+    try (SlowNodes.Watch _ = inBackground(nodes)) {
       conversations.retain(nodes);
       boolean lookAgain = check;
       for (int attempt = 1; ; attempt++) {
@@ -283,9 +281,6 @@ public final class WorkspaceSync implements AutoCloseable {
         throw new NodeFailed(cannot.node(), failed);
       }
       throw failed;
-    } finally {
-      isInBackground = false;
-      lock.unlock();
     }
   }
 
@@ -295,15 +290,10 @@ public final class WorkspaceSync implements AutoCloseable {
    * @return their generation; empty when they differ, or cannot be asked
    */
   public Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException {
-    lock.lockInterruptibly();
-    isInBackground = true;
-    try (SlowNodes.Watch _ = conversations.givingUpSlow(nodes)) {
+    try (SlowNodes.Watch _ = inBackground(nodes)) {
       return conversations.learn(nodes);
     } catch (NodeLost | NodeFailed lost) {
       return Optional.empty();
-    } finally {
-      isInBackground = false;
-      lock.unlock();
     }
   }
 
@@ -325,9 +315,7 @@ public final class WorkspaceSync implements AutoCloseable {
    * @throws NodeFailed it is slow
    */
   public Homecoming.Came comeHome(SyncNode node) throws InterruptedException, NodeFailed {
-    lock.lockInterruptibly();
-    isInBackground = true;
-    try (SlowNodes.Watch _ = conversations.givingUpSlow(List.of(node))) {
+    try (SlowNodes.Watch _ = inBackground(List.of(node))) {
       if (edits == Edits.STAY || !node.isReachable()) {
         return Homecoming.Came.nothing();
       }
@@ -346,9 +334,6 @@ public final class WorkspaceSync implements AutoCloseable {
       throw new NodeFailed(lost);
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
-    } finally {
-      isInBackground = false;
-      lock.unlock();
     }
   }
 
@@ -414,6 +399,18 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   // ----
+
+  /** Has the lock until it is closed, and waits for no slow node. */
+  private SlowNodes.Watch inBackground(List<SyncNode> nodes) throws InterruptedException {
+    lock.lockInterruptibly();
+    isInBackground = true;
+    SlowNodes.Watch watch = conversations.givingUpSlow(nodes);
+    return () -> {
+      watch.close();
+      isInBackground = false;
+      lock.unlock();
+    };
+  }
 
   private PushOptions usual(PushOptions options) {
     return edits == Edits.STAY ? options.leavingEdits() : options;
