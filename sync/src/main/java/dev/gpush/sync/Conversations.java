@@ -12,6 +12,7 @@ import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -127,7 +128,7 @@ final class Conversations implements AutoCloseable {
         "ask",
         there,
         node -> {
-          node.ask(forNames && node.index() == EditsThere.NODE);
+          node.ask(forNames && node.index() == Decisions.NODE);
           return true;
         });
   }
@@ -139,7 +140,7 @@ final class Conversations implements AutoCloseable {
         "check",
         nodes,
         node -> {
-          node.look(forNames && node.index() == EditsThere.NODE);
+          node.look(forNames && node.index() == Decisions.NODE);
           return true;
         });
   }
@@ -249,6 +250,11 @@ final class Conversations implements AutoCloseable {
     if (conversation != null) {
       conversation.close();
     }
+  }
+
+  /** Those that are open, by the numbers of their nodes. */
+  List<NodeConversation> all() {
+    return open.values().stream().sorted(Comparator.comparingInt(NodeConversation::index)).toList();
   }
 
   boolean isOpen(NodeConversation conversation) {

@@ -1,15 +1,17 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
 import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
+import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
+import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
@@ -18,8 +20,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -42,23 +46,48 @@ final class Homecoming {
   private final TreeScan scan;
   private final LocalTrash trash;
   private final Conversations conversations;
+  private final Obstacles obstacles;
   private final Duration settled;
   private final ChangesThere changes;
 
-  /** What comes home before a push. */
-  record Coming(List<EditsThere.Edit> edits, ChangesThere.Found found) {
+  /**
+   * What comes home before a push.
+   *
+   * @param removed what a user has decided to delete here
+   */
+  record Coming(
+      List<Decisions.Coming> edits, List<Decisions.Coming> removed, ChangesThere.Found found) {
     Coming {
       edits = List.copyOf(edits);
+      removed = List.copyOf(removed);
+    }
+
+    /** Paths about which a user has decided. */
+    List<String> decided() {
+      return Stream.concat(edits.stream(), removed.stream())
+          .filter(Decisions.Coming::keepsHere)
+          .map(Decisions.Coming::path)
+          .toList();
     }
   }
 
   Homecoming(
-      TreeScan scan, LocalTrash trash, Conversations conversations, Duration settled, Clock clock) {
+      TreeScan scan,
+      LocalTrash trash,
+      Conversations conversations,
+      Obstacles obstacles,
+      Duration settled,
+      Clock clock) {
     this.scan = scan;
     this.trash = trash;
     this.conversations = conversations;
+    this.obstacles = obstacles;
     this.settled = settled;
     this.changes = new ChangesThere(settled, clock);
+  }
+
+  LocalTrash trash() {
+    return trash;
   }
 
   ChangesThere changes() {
@@ -68,7 +97,7 @@ final class Homecoming {
   /** The conversation with the editors' node, if it is one of these and can be asked. */
   private static Optional<NodeConversation> editorsNode(List<NodeConversation> nodes) {
     return nodes.stream()
-        .filter(node -> node.index() == EditsThere.NODE)
+        .filter(node -> node.index() == Decisions.NODE)
         .filter(node -> node.holds().generation().counter() > 0)
         .findFirst();
   }
@@ -86,6 +115,13 @@ final class Homecoming {
         : conversations
             .each("find", List.of(node.get()), one -> changes.look(one, wanted, scan::rules))
             .getFirst();
+  }
+
+  /** What a push would do with what the editors' node has. */
+  Decisions decide(NodeConversation node, Manifest here, PushOptions options) {
+    var nodes = new TreeMap<Integer, NodeHolds>(Map.of(Decisions.NODE, node.holds()));
+    return Decisions.of(
+        Decisions.Facts.of(here, nodes, obstacles, changes.brought()), options.rules());
   }
 
   /**
@@ -125,7 +161,7 @@ final class Homecoming {
   Set<Path> bring(List<NodeConversation> nodes, Coming coming, Talk talk)
       throws InterruptedException {
     List<NodeConversation> one =
-        nodes.stream().filter(node -> node.index() == EditsThere.NODE).toList();
+        nodes.stream().filter(node -> node.index() == Decisions.NODE).toList();
     var said = new Said();
     try {
       pull(one, pull -> bring(pull, coming, said), talk);
@@ -139,27 +175,26 @@ final class Homecoming {
   }
 
   private void bring(Pull pull, Coming coming, Said said) throws IOException {
-    for (EditsThere.Edit edit : coming.edits()) {
-      pull.home(edit);
-      said.edited.add(edit.path());
+    // First: where a file was, a folder may be now.
+    for (Decisions.Coming removed : coming.removed()) {
+      said.deleted(
+          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow()), trash),
+          removed.path());
+    }
+    for (NewFile.Deleted deleted : coming.found().deleted()) {
+      said.deleted(pull.remove(deleted, trash), deleted.path());
+    }
+    for (Decisions.Coming edit : coming.edits()) {
+      edit(pull, edit).ifPresent(_ -> said.edited.add(edit.path()));
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
-      var edit = new EditsThere.Edit(newer.path(), newer.here());
-      pull.home(edit)
+      var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
+      edit(pull, edit)
           .ifPresent(
-              hash -> {
-                changes.broughtAgain(newer, hash);
+              entry -> {
+                changes.broughtAgain(newer, entry);
                 said.edited.add(edit.path());
               });
-    }
-    // First: where a file was, a folder may be now.
-    for (NewFile.Deleted deleted : coming.found().deleted()) {
-      Optional<Path> kept = pull.remove(deleted, trash);
-      kept.ifPresent(
-          place -> {
-            said.deleted.add(deleted.path());
-            said.kept = Optional.of(place);
-          });
     }
     for (NewFile file : coming.found().news()) {
       bring(pull, file, said);
@@ -167,14 +202,27 @@ final class Homecoming {
     trash.prune();
   }
 
+  /** What cannot be here is held from then on. */
+  private Optional<Entry> edit(Pull pull, Decisions.Coming edit) throws IOException {
+    try {
+      return pull.home(edit, trash);
+    } catch (LocalTree.Refused refusal) {
+      if (edit.keepsHere()) {
+        throw pull.notPulled(edit.path(), refusal);
+      }
+      obstacles.refuse(edit.path(), String.valueOf(refusal.getMessage()));
+      return Optional.empty();
+    }
+  }
+
   private void bring(Pull pull, NewFile file, Said said) throws IOException {
     try {
-      Optional<String> hash =
+      Optional<Entry> come =
           file.from().isPresent()
               ? pull.rename(file.from().get(), file.path(), trash)
               : pull.arrive(file.path());
-      if (hash.isPresent()) {
-        changes.brought(file, hash.get());
+      if (come.isPresent()) {
+        changes.brought(file, come.get());
         if (file.from().isPresent()) {
           said.renamed.add(file.from().get().path() + " to " + file.path());
           said.touched.add(file.from().get().path());
@@ -191,6 +239,28 @@ final class Homecoming {
   @FunctionalInterface
   interface Pulling {
     void with(Pull pull) throws IOException;
+  }
+
+  /**
+   * Brings a path of a node into the working tree, for a user.
+   *
+   * @param target absolute
+   */
+  void fetch(SyncNode node, String path, Path target, Talk talk, int attempts)
+      throws InterruptedException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        conversations.finish(conversations.open(List.of(node)));
+        pull(conversations.of(List.of(node)), pull -> pull.run(path, target), talk);
+        return;
+      } catch (NodeLost lost) {
+        if (attempt == attempts) {
+          throw lost.failure();
+        }
+      } catch (TreeChanged impossible) {
+        throw new IllegalStateException("nothing was sent", impossible);
+      }
+    }
   }
 
   /** Has one conversation pull something. */
@@ -218,6 +288,13 @@ final class Homecoming {
     private final List<String> deleted = new ArrayList<>();
     private final List<String> touched = new ArrayList<>();
     private Optional<Path> kept = Optional.empty();
+
+    void deleted(Optional<Path> place, String path) {
+      if (place.isPresent()) {
+        deleted.add(path);
+        kept = place;
+      }
+    }
 
     void to(Talk talk) {
       say("edited", edited, "", talk);
@@ -256,10 +333,5 @@ final class Homecoming {
         folders.add(at);
       }
     }
-  }
-
-  /** Too many deletions to be meant. */
-  static GpushException tooMany(List<String> paths, Manifest wanted) {
-    return new GpushException(new SyncFailure.ManyDeleted(EditsThere.NODE, paths, wanted.size()));
   }
 }

@@ -10,7 +10,6 @@ import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
@@ -50,6 +49,8 @@ public final class WorkspaceSync implements AutoCloseable {
   private final Conversations conversations;
   private Optional<String> lastHead = Optional.empty();
   private Optional<Scan> looked = Optional.empty();
+  private final Obstacles obstacles = new Obstacles();
+  private final LastPush last;
 
   private volatile boolean isInBackground;
 
@@ -89,14 +90,16 @@ public final class WorkspaceSync implements AutoCloseable {
     this.edits = edits;
     this.tasks = tasks.group("sync");
     this.conversations = new Conversations(session, signatures, this.tasks);
-    this.home = new Homecoming(scan, trash, conversations, settled, clock);
+    this.last = new LastPush(scan.root());
+    this.home = new Homecoming(scan, trash, conversations, obstacles, settled, clock);
   }
 
   /**
    * Moves all nodes to the present working tree, or none.
    *
    * @return the generation that every node holds: a new one, or the old one when nothing changed
-   * @throws GpushException {@link SyncFailure}, {@link AgentFailure}, or that the user declined
+   * @throws GpushException {@link SyncFailure}, {@link AgentFailure}, or that the user declined.
+   *     After {@link SyncFailure.Held} and {@link SyncFailure.NotHeld} everything else is done
    */
   public Generation push(List<SyncNode> nodes, PushOptions options, Talk talk)
       throws InterruptedException {
@@ -104,25 +107,21 @@ public final class WorkspaceSync implements AutoCloseable {
     lock.lockInterruptibly();
     try {
       conversations.retain(nodes);
+      obstacles.forgetRefused();
+      last.begin();
       boolean lookAgain = false;
       for (int attempt = 1; ; attempt++) {
         try {
-          return attempt(nodes, options, lookAgain, talk);
+          attempt(nodes, options, lookAgain, talk);
+          return last.require(options, talk);
         } catch (NodeLost lost) {
           if (attempt == MAX_ATTEMPTS) {
             throw lost.failure();
           }
-        } catch (Push.Moved moved) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(moved);
-          }
-        } catch (Push.Edited edited) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(edited);
-          }
-          home.bring(conversations.of(nodes), edited.coming(), talk);
+        } catch (Push.Again again) {
+          requireSteady(again, attempt);
+          lookAgain |= isForAnotherLook(again);
+          bring(again, nodes, talk);
         } catch (TreeChanged changed) {
           scan.forget(scan.root().relativize(changed.file()).toString());
           if (attempt == MAX_ATTEMPTS) {
@@ -136,9 +135,8 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
-  private Generation attempt(
-      List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
-      throws InterruptedException, NodeLost, TreeChanged, Push.Moved, Push.Edited {
+  private void attempt(List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
+      throws InterruptedException, NodeLost, TreeChanged, Push.Again {
     OpeningConversations opening = conversations.open(nodes);
     PushOptions usual = usual(options);
     Scan found;
@@ -164,14 +162,25 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(open.stream().filter(fresh::add).toList(), findsNames());
       changes = home.lookPatiently(open, found.manifest());
     }
-    Generation moved = push(found, changes, usual, talk).run(open, fresh);
-    conversations.known(found.manifest());
-    lastHead = found.head();
-    return moved;
+    done(found, push(found, changes, usual, talk).run(open, fresh));
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
-    return new Push(conversations, home.changes(), changes, found, options, mayDelete(found), talk);
+    var start = new Push.Start(found, changes, obstacles, mayDelete(found));
+    return new Push(conversations, home.changes(), start, options, talk);
+  }
+
+  private Push.Done done(Scan found, Push.Done done) {
+    conversations.known(done.manifest());
+    lastHead = found.head();
+    obstacles.retain(done.decisions().held());
+    last.done(done, found.manifest(), conversations.all(), home.trash());
+    return done;
+  }
+
+  /** What the last push has left. On any thread. */
+  public LastPush last() {
+    return last;
   }
 
   // ---- without a user
@@ -218,7 +227,7 @@ public final class WorkspaceSync implements AutoCloseable {
       Scan found = scan.look(folders, waiting);
       looked = Optional.of(found);
       return new Looked(
-          found.manifest().differences(conversations.known()),
+          last.pending(found.manifest(), conversations.known()),
           found.left(),
           found.manifest().root());
     } finally {
@@ -243,6 +252,9 @@ public final class WorkspaceSync implements AutoCloseable {
     try {
       conversations.retain(nodes);
       boolean lookAgain = check;
+      if (check) {
+        obstacles.forgetRefused();
+      }
       for (int attempt = 1; ; attempt++) {
         Conversations.requireReachable(nodes);
         try {
@@ -251,18 +263,13 @@ public final class WorkspaceSync implements AutoCloseable {
           if (attempt >= 2) {
             throw new NodeFailed(lost.node(), lost.failure());
           }
-        } catch (Push.Moved moved) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(moved);
+        } catch (Push.Again again) {
+          requireSteady(again, attempt);
+          lookAgain |= isForAnotherLook(again);
+          if (again instanceof Push.Moved) {
+            home.awaitSettled(attempt);
           }
-          home.awaitSettled(attempt);
-        } catch (Push.Edited edited) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(edited);
-          }
-          Set<Path> folders = home.bring(conversations.of(nodes), edited.coming(), Talk.silent());
+          Set<Path> folders = bring(again, nodes, Talk.silent());
           looked = Optional.of(scan.look(Optional.of(folders), Set.of()));
         } catch (TreeChanged changed) {
           if (attempt == MAX_ATTEMPTS) {
@@ -327,10 +334,12 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.openReachable(List.of(node));
       List<NodeConversation> one = conversations.of(List.of(node));
       conversations.look(one, findsNames());
-      boolean isChanged = looked.isPresent() && !home.look(one, looked.get().manifest()).isEmpty();
-      return isChanged
-          || one.getFirst().holds().deviations().values().stream()
-              .anyMatch(NodeHolds.Deviation.Changed.class::isInstance);
+      if (looked.isEmpty()) {
+        return false;
+      }
+      boolean isFound = !home.look(one, looked.get().manifest()).isEmpty();
+      PushOptions save = usual(PushOptions.save());
+      return isFound || last.isOver(home.decide(one.getFirst(), looked.get().manifest(), save));
     } catch (NodeLost | NodeFailed lost) {
       return false;
     } catch (TreeChanged impossible) {
@@ -342,7 +351,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Pushed attemptLooked(List<SyncNode> nodes, boolean lookAgain)
-      throws InterruptedException, NodeLost, NodeFailed, TreeChanged, Push.Moved, Push.Edited {
+      throws InterruptedException, NodeLost, NodeFailed, TreeChanged, Push.Again {
     Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
     var fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
@@ -350,21 +359,39 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(open, findsNames());
       fresh.addAll(open);
     }
-    List<String> paths = found.manifest().differences(conversations.known());
+    List<String> before = last.pending(found.manifest(), conversations.known());
     PushOptions options = usual(PushOptions.save());
     ChangesThere.Found changes =
         lookAgain && options.bringsEditsHome()
             ? home.look(open, found.manifest())
             : ChangesThere.Found.nothing();
-    Generation moved = push(found, changes, options, Talk.silent()).run(open, fresh);
-    conversations.known(found.manifest());
-    lastHead = found.head();
-    return new Pushed(moved, paths);
+    Push.Done done = done(found, push(found, changes, options, Talk.silent()).run(open, fresh));
+    List<String> paths =
+        before.stream().filter(path -> !done.decisions().held().contains(path)).toList();
+    return new Pushed(done.generation(), paths);
   }
 
-  private static GpushException unsteady(Exception cause) {
-    return new GpushException(
-        new AgentFailure.NotUnderstood("the copies change while they are synced", ""), cause);
+  /** What refused something says what to leave out, and needs no look unless it has changed. */
+  private boolean isForAnotherLook(Push.Again again) {
+    return !(again instanceof Push.Refused refused) || obstacles.add(refused.obstacles());
+  }
+
+  /** Returns the folders in which something may have changed. */
+  private Set<Path> bring(Push.Again again, List<SyncNode> nodes, Talk talk)
+      throws InterruptedException {
+    if (!(again instanceof Push.Edited edited)) {
+      return Set.of();
+    }
+    last.decided(edited.coming().decided());
+    obstacles.forget(edited.coming().decided());
+    return home.bring(conversations.of(nodes), edited.coming(), talk);
+  }
+
+  private static void requireSteady(Push.Again again, int attempt) {
+    if (attempt == MAX_ATTEMPTS) {
+      throw new GpushException(
+          new AgentFailure.NotUnderstood("the copies change while they are synced", ""), again);
+    }
   }
 
   /** The file is left as it was; everything else can go. */
@@ -414,20 +441,7 @@ public final class WorkspaceSync implements AutoCloseable {
   public void pull(SyncNode node, String path, Path target, Talk talk) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      for (int attempt = 1; ; attempt++) {
-        try {
-          conversations.finish(conversations.open(List.of(node)));
-          Path place = target.toAbsolutePath();
-          home.pull(conversations.of(List.of(node)), pull -> pull.run(path, place), talk);
-          return;
-        } catch (NodeLost lost) {
-          if (attempt == MAX_ATTEMPTS) {
-            throw lost.failure();
-          }
-        } catch (TreeChanged impossible) {
-          throw new IllegalStateException("nothing was sent", impossible);
-        }
-      }
+      home.fetch(node, path, target.toAbsolutePath(), talk, MAX_ATTEMPTS);
     } finally {
       lock.unlock();
     }

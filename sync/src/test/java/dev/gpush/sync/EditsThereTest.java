@@ -2,11 +2,8 @@ package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.sync.tree.Generation;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -54,28 +51,28 @@ final class EditsThereTest extends SyncFixture {
   }
 
   @Test
-  void whatWasEditedHereAsWellOrOnAnotherNodeStaysAConflict() throws Exception {
+  void whatWasEditedHereAsWellOrOnAnotherNodeIsHeld() throws Exception {
     nodes(2);
     laptop.write("a", "1").write("b", "1").write("c", "1");
-    Generation first = push();
+    push();
     WorkFolder editors = nodes.getFirst().folder();
     editors.write("a", "there");
 
-    laptop.write("a", "here");
-    assertEquals(List.of(new Conflict(0, "a", "changed")), conflicts());
+    laptop.write("a", "here").write("c", "2");
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
+    assertEquals("2", nodes.get(1).folder().read("c"));
     laptop.write("a", "1");
     nodes.get(1).folder().write("a", "elsewhere");
-    assertEquals(
-        List.of(new Conflict(0, "a", "changed"), new Conflict(1, "a", "changed")), conflicts());
-    nodes.get(1).folder().write("a", "1").write("b", "drifted");
-    assertEquals(
-        List.of(new Conflict(0, "a", "changed"), new Conflict(1, "b", "changed")), conflicts());
+    assertEquals(List.of("a OTHER_NODE 1"), held());
+    nodes.get(1).folder().write("b", "drifted");
     laptop.delete("a");
-    assertEquals(List.of(new Conflict(1, "b", "changed")), conflicts());
+    assertEquals(List.of("a DELETED_HERE 0", "b OTHER_NODE 1"), held());
 
     assertEquals("there", editors.read("a"));
+    assertEquals("elsewhere", nodes.get(1).folder().read("a"));
+    assertEquals("drifted", nodes.get(1).folder().read("b"));
     for (FakeNode node : nodes) {
-      assertEquals(first, held(node).generation());
+      assertEquals(sync.last().generation(), held(node).generation());
     }
   }
 
@@ -85,7 +82,7 @@ final class EditsThereTest extends SyncFixture {
     laptop.write("a", "1");
     push();
     nodes.get(1).folder().write("a", "drifted");
-    assertEquals(List.of(new Conflict(1, "a", "changed")), conflicts());
+    assertEquals(List.of("a OTHER_NODE 1"), held());
 
     nodes.get(1).folder().write("a", "1");
 
@@ -102,12 +99,8 @@ final class EditsThereTest extends SyncFixture {
     nodes.getFirst().folder().write("a", "there");
 
     assertFalse(sync.isEdited(nodes.getFirst()));
-    assertEquals(List.of(new Conflict(0, "a", "changed")), conflicts());
+    assertEquals(List.of("a STAYS_THERE 0"), held());
     assertEquals("1", laptop.read("a"));
-  }
-
-  private List<Conflict> conflicts() {
-    return assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push)).conflicts();
   }
 
   @Test
@@ -119,7 +112,7 @@ final class EditsThereTest extends SyncFixture {
     // Between the comparison and the copy.
     nodes.getFirst().beforePull = () -> laptop.write("a", "saved here");
 
-    assertEquals(List.of(new Conflict(0, "a", "changed")), conflicts());
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
 
     assertEquals("saved here", laptop.read("a"));
     assertEquals("there", nodes.getFirst().folder().read("a"));
@@ -132,9 +125,11 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("log", new byte[(50 << 20) + 1]);
 
-    assertEquals(List.of(new Conflict(0, "log", "changed")), conflicts());
+    assertEquals(List.of("log CANNOT_COME 0"), held());
     assertEquals("1", laptop.read("log"));
     laptop.write("other", "1");
-    assertEquals(List.of(new Conflict(0, "log", "changed")), conflicts());
+    assertEquals(List.of("log CANNOT_COME 0"), held());
+    assertEquals("1", nodes.getFirst().folder().read("other"));
+    assertEquals("it has more than 50 MB", sync.last().held().getFirst().detail());
   }
 }

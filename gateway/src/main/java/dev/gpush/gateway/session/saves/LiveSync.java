@@ -114,7 +114,7 @@ public final class LiveSync implements AutoCloseable {
     this.tasks = tasks.group("live");
     this.push = new SavePush(this.tasks);
     this.use = new FileUse(session, this.tasks);
-    this.view = new SavesView(session, watch, state, generations, sync::staying, clock);
+    this.view = new SavesView(session, watch, state, generations, sync, clock);
     this.editLooks = new EditLooks(clock.nanos());
   }
 

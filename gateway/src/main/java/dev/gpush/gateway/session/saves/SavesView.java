@@ -3,12 +3,11 @@ package dev.gpush.gateway.session.saves;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
+import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.watch.WorkspaceWatch;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /** Where the files of a session stand, for its users. Thread-safe. */
 final class SavesView {
@@ -18,24 +17,21 @@ final class SavesView {
   private final WorkspaceWatch watch;
   private final SaveState state;
   private final NodeGenerations generations;
-  private final Supplier<Map<String, String>> staying;
+  private final WorkspaceSync sync;
   private final Clock clock;
 
-  /**
-   * @param staying what does not come home from the editors' node, and why
-   */
   SavesView(
       SessionPort session,
       WorkspaceWatch watch,
       SaveState state,
       NodeGenerations generations,
-      Supplier<Map<String, String>> staying,
+      WorkspaceSync sync,
       Clock clock) {
     this.session = session;
     this.watch = watch;
     this.state = state;
     this.generations = generations;
-    this.staying = staying;
+    this.sync = sync;
     this.clock = clock;
   }
 
@@ -47,6 +43,7 @@ final class SavesView {
       while (now.mode() == SyncView.Mode.LIVE
           && !now.isSynced()
           && now.held().isEmpty()
+          && now.versions().held().isEmpty()
           && watch.coverage().isComplete()
           && clock.nanos() - end < 0) {
         Thread.sleep(SETTLE_PAUSE);
@@ -64,21 +61,24 @@ final class SavesView {
     SaveState.Moment moment = state.moment();
     boolean isOff = moment.mode() == SyncView.Mode.OFF;
     List<SyncView.Node> views = generations.views();
+    var versions = new SyncView.Versions(sync.last().held(), sync.last().trashes());
     return new SyncView(
         moment.mode(),
         moment.mode() == SyncView.Mode.LIVE
             && isCalm
             && closed.isEmpty()
             && moment.isSettled()
+            && versions.held().isEmpty()
             && generations.areEqual(),
         views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
         views,
         moment.pending(),
         isOff ? List.of() : closed.or(() -> cut(moment)).map(SavesView::all).orElse(moment.held()),
-        staying.get().entrySet().stream()
+        sync.staying().entrySet().stream()
             .map(each -> new SyncView.Held(each.getKey(), each.getValue()))
             .toList(),
         isOff ? watch.coverage().reason() : watching(),
+        versions,
         "");
   }
 
