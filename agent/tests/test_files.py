@@ -127,8 +127,9 @@ class Gateway:
             flags = 4 | (2 if at + size >= len(text) else 0)
             self.send_bytes(sync.BLOB, bytes.fromhex(name) + bytes([flags]) + text[at:at + size])
 
-    def prepare(self, wanted, overwrite=False, blobs=True, verify=False, root=None):
-        """wanted: path → bytes, or text for a link; everything else that the node holds goes."""
+    def prepare(self, wanted, overwrite=False, blobs=True, verify=False, root=None, trash=(), hold=()):
+        """wanted: path → bytes, or text for a link; everything else that the node holds goes. hold: those of wanted that only the
+        manifest gets."""
         index = self.check()["index"]
         entries = {}
         for path, value in wanted.items():
@@ -137,14 +138,17 @@ class Gateway:
             else:
                 entries[path] = ["file", 1 if path.endswith(".sh") else 0, len(value), digest(value)]
         write = [[path] + entry for path, entry in entries.items()
-                 if path not in index or index[path][:4] != entry or index[path][4] != "ours"]
+                 if path not in hold and (path not in index or index[path][:4] != entry or index[path][4] != "ours")]
         for path, kind, _, _, content in write:
             if blobs and kind == "file":
                 self.blob(wanted[path])
         plan = {"generation": self.generation + 1, "from": self.root, "root": root or root_of(entries), "overwrite": overwrite,
-                "verify": verify, "write": write, "delete": [path for path in index if path not in wanted]}
+                "verify": verify, "write": write, "delete": [path for path in index if path not in wanted], "trash": list(trash),
+                "hold": [[path] + entries[path] for path in hold]}
         self.send_bytes(sync.PREPARE, zlib.compress(json.dumps(plan).encode()))
         kind, answer = self.read()
+        for conflict in answer.get("conflicts", ()):
+            assert isinstance(conflict.pop(), int), conflict    # when it was changed
         return answer
 
     def commit(self):
@@ -153,8 +157,8 @@ class Gateway:
         self.generation, self.root = answer["generation"], answer["root"]
         return answer
 
-    def push(self, wanted, overwrite=False):
-        answer = self.prepare(wanted, overwrite)
+    def push(self, wanted, overwrite=False, **more):
+        answer = self.prepare(wanted, overwrite, **more)
         assert answer == {"ok": True}, answer
         return self.commit()
 
@@ -191,12 +195,12 @@ class FilesTest(unittest.TestCase):
         with open(full, "wb") as file:
             file.write(data)
 
-    def tree(self):
+    def tree(self, root=None):
         found = {}
-        for folder, folders, names in os.walk(self.root):
+        for folder, folders, names in os.walk((root or self.root)):
             for name in names + folders:
                 full = os.path.join(folder, name)
-                path = os.path.relpath(full, self.root)
+                path = os.path.relpath(full, (root or self.root))
                 if os.path.islink(full):
                     found[path] = os.readlink(full)
                 elif os.path.isfile(full):

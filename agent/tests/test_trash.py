@@ -1,4 +1,4 @@
-"""The limit of what is kept of files that were overwritten: which generations go, and what never does."""
+"""What is kept of files that are replaced: what goes to the trash or stays, which generations go, and what never does."""
 import os
 import shutil
 import tempfile
@@ -103,3 +103,45 @@ class CommitTest(test_files.FilesTest):
                 file.write(b"theirs")
             os.utime(folder, (1000 + at, 1000 + at))
         return names
+
+
+class KeptTest(test_files.FilesTest):
+    """What a plan keeps, or leaves as it is."""
+
+    def test_what_is_to_be_kept_goes_to_the_trash_whoever_wrote_it(self):
+        node = self.gateway().open()
+        node.push({"a": b"1", "b": b"1", "c": b"1", "d/e": b"1", "f": b"1", "same": b"1"})
+        self.write("c", b"edited")
+        self.write("f", b"edited")
+
+        answer = node.push({"a": b"2", "d": b"a file now", "same": b"1"}, trash=["a", "b", "c", "d/e", "same", "no such"])
+
+        self.assertEqual(self.tree(), {"a": b"2", "d": b"a file now", "f": b"edited", "same": b"1"})
+        self.assertEqual(answer["kept"], ["f"])
+        self.assertEqual(self.tree(answer["trash"]), {"a": b"1", "b": b"1", "c": b"edited", "d/e": b"1"})
+        self.assertEqual(node.check()["index"]["a"][4], "ours")
+
+    def test_only_what_is_named_goes_to_the_trash(self):
+        node = self.gateway().open()
+        node.push({"a": b"1", "b": b"1"})
+        self.write("a", b"edited")
+        self.write("b", b"edited")
+
+        self.assertEqual(node.prepare({"a": b"2", "b": b"2"}, trash=["a"]), {"conflicts": [["b", "changed"]]})
+        self.assertEqual(self.tree(), {"a": b"edited", "b": b"edited"})
+
+    def test_a_held_path_stays_while_its_entry_moves(self):
+        node = self.gateway().open()
+        node.push({"a": b"1", "b": b"1"})
+        self.write("a", b"edited")
+
+        node.push({"a": b"1", "b": b"2"}, verify=True, hold=["a"])
+        index = node.check()["index"]
+        self.assertEqual((self.tree(), index["a"][4], index["a"][5][:4]),
+                         ({"a": b"edited", "b": b"2"}, "changed", ["file", 0, 6, test_files.digest(b"edited")]))
+        node.push({"a": b"never here", "b": b"2", "c": b"never here, too"}, hold=["a", "c"])
+
+        self.assertEqual({path: item[4] for path, item in node.check()["index"].items()}, {"a": "changed", "b": "ours", "c": "missing"})
+        node.end()
+        again = self.gateway().open()
+        self.assertEqual({path: item[4] for path, item in again.holds["index"].items()}, {"a": "changed", "b": "ours", "c": "missing"})

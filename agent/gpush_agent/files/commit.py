@@ -53,20 +53,25 @@ class Commit:
         if want["from"] != self.held.root:
             raise Refused("moved", {"root": self.held.root})
         writes, deletes = want["write"], want["delete"]
+        trash, hold = set(want.get("trash", ())), want.get("hold", [])
         if len(writes) + len(self.held.entries) > MAX_ENTRIES:
             raise Refused("limit", {"detail": "more than %d entries" % MAX_ENTRIES})
         if want.get("verify"):
-            self._require_untouched(set(deletes).union(write[0] for write in writes))
+            self._require_untouched(set(deletes).union(item[0] for item in writes + hold))
         plan = {"generation": want["generation"], "root": want["root"], "write": writes, "forget": deletes, "delete": [], "trash": [],
-                "vanish": [], "make": []}
-        going = self._going(deletes)
+                "vanish": [], "make": [], "hold": hold}
+        going = self._going(deletes, trash)
         plan["delete"] = in_order(going)
         conflicts, needed = {}, set()
         for write in writes:
-            self._weigh(write, going, plan, conflicts, needed)
-        if conflicts and not want.get("overwrite"):
-            return {"conflicts": [[path, conflicts[path]] for path in in_order(conflicts)]}
-        plan["trash"] = [[path, self._inode(path)] for path in in_order(conflicts)]
+            self._weigh(write, going, trash, plan, conflicts, needed)
+        for item in hold:
+            parts_of(item[0])
+            require_content(item[1], item[4])
+        blocked = [path for path in in_order(conflicts) if path not in trash]
+        if blocked and not want.get("overwrite"):
+            return {"conflicts": [[path, conflicts[path], self._seconds(path)] for path in blocked]}
+        plan["trash"] = [[path, self._inode(path)] for path in in_order(trash.intersection(going).union(conflicts))]
         self._require_root(plan)
         missing = [content for content in sorted(needed) if not self._obtain(content)]
         if failure:
@@ -88,17 +93,18 @@ class Commit:
             if path not in named and state != OURS:
                 raise Refused("moved", {"path": path})
 
-    def _going(self, deletes):
-        """Of the paths to delete those that still are what we wrote; the others stay and become theirs."""
+    def _going(self, deletes, trash):
+        """Of the paths to delete those that still are what we wrote, and all that go to the trash; the others stay and become theirs."""
         going = set()
         for path in deletes:
             parts = parts_of(path)
             entry = self.held.entries.get(path)
-            if entry and self.held.live(self.tree, path, parts).is_content(entry[0], entry[3]):
+            live = self.held.live(self.tree, path, parts)
+            if entry and live.is_content(entry[0], entry[3]) or path in trash and live.kind not in ("absent", "blocked"):
                 going.add(path)
         return going
 
-    def _weigh(self, write, going, plan, conflicts, needed):
+    def _weigh(self, write, going, trash, plan, conflicts, needed):
         path, kind, _, size, content = write
         parts = parts_of(path)
         require_content(kind, content)
@@ -121,6 +127,8 @@ class Commit:
             conflicts[path] = "type"
         elif live.kind != "absent" and not self._is_ours(path, live):
             conflicts[path] = "changed" if path in self.held.entries else "foreign"
+        elif live.kind != "absent" and path in trash:
+            conflicts[path] = "ours"    # of another machine, perhaps: it is kept as if it were not
 
     def _is_ours(self, path, live):
         entry = self.held.entries.get(path)
@@ -148,8 +156,12 @@ class Commit:
         status = self.tree.look(path.encode("utf-8").split(b"/"))
         return status.st_ino if status else 0
 
+    def _seconds(self, path):
+        status = self.tree.look(path.encode("utf-8").split(b"/"))
+        return int(status.st_mtime) if status else 0
+
     def _require_root(self, plan):
-        if self.held.root_after(plan["forget"], plan["write"]) != plan["root"]:
+        if self.held.root_after(plan["forget"], plan["write"] + plan["hold"]) != plan["root"]:
             raise Refused("moved", {"root": self.held.root})
 
     def _obtain(self, content):
@@ -276,6 +288,9 @@ class Commit:
         held.folders.update(plan["make"])
         for path in plan["forget"]:
             held.drop(path)
+        for path, kind, x, size, content in plan.get("hold", ()):
+            if held.entries.get(path, [])[:4] != [kind, x, size, content]:
+                held.put(path, [kind, x, size, content, [0, 0, 0, 0]])     # what is there stays, and no stamp proves it to be this
         self.prune(plan["delete"])
         tree.forget()
         held.generation = plan["generation"]
@@ -284,8 +299,10 @@ class Commit:
         answer = {"generation": held.generation, "root": held.root, "late": late, "kept": kept[:1000]}
         if trashed:
             answer["trash"] = os.fsdecode(self.trash.of(plan["generation"]))
+            self.trash.counted.pop(b"G%d" % plan["generation"], None)
             self.surplus = self.trash.surplus(plan["generation"])
             answer["emptied"] = [name.decode("ascii") for name in self.surplus]
+        answer["kept_in"] = self.trash.contents()
         return answer
 
     def _delete(self, path):

@@ -245,16 +245,22 @@ class Held:
         return Live(FILE, x, content, stamp)
 
     def survey(self, tree):
-        """(path, state, hash that a changed file has now) of everything we wrote, in order."""
+        """(path, state, what is there now if it is changed) of everything we wrote, in order: [kind, x, size, hash or target, seconds];
+        the hash is None for what is large or cannot be read."""
         for path in in_order(self.entries):
             entry = self.entries[path]
             live = self.live(tree, path, path.encode("utf-8").split(b"/"))
             if live.kind in ("absent", "blocked"):
                 yield path, MISSING, None
             elif live.is_content(entry[0], entry[3]):
-                yield path, OURS if live.x == entry[1] else MODE, None
+                yield (path, OURS, None) if live.x == entry[1] else (path, MODE, now_of(live))
             else:
-                yield path, CHANGED, live.content if live.kind == FILE else None
+                yield path, CHANGED, now_of(live)
+
+
+def now_of(live):
+    stamp = live.stamp or [0, 0]
+    return [live.kind, live.x, stamp[0], live.content, stamp[1] // 1000000000]
 
 
 class Stage:

@@ -131,7 +131,8 @@ class Conversation:
         room = os.statvfs(self.root)
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
                           "free": room.f_bavail * room.f_frsize, "entries": len(held.entries), "all": is_all,
-                          "staged": self.stage.staged(), "folds": self.folds, "watches": True})
+                          "staged": self.stage.staged(), "folds": self.folds, "watches": True,
+                          "trash": self.commit.trash.contents()})
         items, size = [], 0
         for path, state, now in held.survey(self.tree):
             if not is_all and state == OURS:
@@ -247,8 +248,8 @@ class Conversation:
         if self.partial is None:
             self.partial = part
         else:
-            self.partial["write"].extend(part["write"])
-            self.partial["delete"].extend(part["delete"])
+            for name in ("write", "delete", "trash", "hold"):
+                self.partial.setdefault(name, []).extend(part.get(name, ()))
         if part.get("more"):
             return
         want, self.partial = self.partial, None

@@ -16,6 +16,7 @@ class Trash:
 
     def __init__(self, own):
         self.path = os.path.join(own, b"trash")
+        self.counted = {}       # name -> (when it was changed, bytes, files): one that is complete is counted once
 
     def of(self, generation):
         return os.path.join(self.path, b"G%d" % generation)
@@ -47,9 +48,39 @@ class Trash:
             pass
         return [name for _, _, name in sorted(found)]
 
+    def contents(self):
+        """What is in it, for `sync status`: {"folder", "bytes", "files"}."""
+        counted = {}
+        for name in self.generations():
+            path = os.path.join(self.path, name)
+            try:
+                at = os.lstat(path).st_mtime_ns
+            except OSError:
+                continue
+            known = self.counted.get(name)
+            counted[name] = known if known and known[0] == at else (at,) + count(path)
+        self.counted = counted
+        return {"folder": os.fsdecode(self.path), "bytes": sum(each[1] for each in counted.values()),
+                "files": sum(each[2] for each in counted.values())}
+
     def remove(self, names):
         for name in names:
             shutil.rmtree(os.path.join(self.path, name), ignore_errors=True)
+
+
+def count(folder):
+    """(bytes, files) below a folder; no more than MOST_FILES are counted."""
+    total = files = 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            files += 1
+            try:
+                total += os.lstat(os.path.join(at, name)).st_size
+            except OSError:
+                pass
+            if files > MOST_FILES:
+                return total, files
+    return total, files
 
 
 def size(folder, limit):

@@ -412,11 +412,20 @@ final class BadDaysIT {
       Result kept = world.gpush("exec", "cat a.txt").succeeded();
       Result forced = world.gpush("run", "--overwrite", "cat", "a.txt").succeeded();
 
-      says(blocked, 255, "a.txt was changed there", "gpush run --overwrite cat a.txt");
+      says(blocked, 255, "a.txt is held", "gpush sync --keep laptop a.txt");
       assertEquals("theirs\n", kept.out());
       assertTrue(forced.out().contains("two"), forced::toString);
       assertTrue(forced.err().contains("overwritten files are in "), forced::toString);
       assertEquals("theirs\n", Files.readString(find(world, "trash").resolve("a.txt")));
+
+      world.gpush("exec", "echo theirs again > a.txt").succeeded();
+      world.file("a.txt", "three\n");
+      says(world.gpush("sync"), 1, "a.txt is held", "gpush sync --keep laptop a.txt");
+      world.gpush("sync", "--keep", "node", "a.txt").succeeded();
+      assertEquals("theirs again\n", Files.readString(world.project().resolve("a.txt")));
+      Result status = world.gpush("sync", "status").succeeded();
+      assertTrue(status.out().contains("trash here: 1 file, "), status::toString);
+      assertTrue(status.out().contains("trash of node 0: 1 file, "), status::toString);
 
       Result down = world.gpush("down").succeeded();
       assertTrue((down.out() + down.err()).contains("result.txt"), down::toString);

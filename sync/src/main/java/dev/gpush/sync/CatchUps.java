@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
@@ -105,7 +106,7 @@ final class CatchUps {
 
   private Missing missing(NodeConversation node) {
     Scan found = looked.get();
-    SyncPlan plan = SyncPlan.plan(node.index(), found.manifest(), node.holds(), false);
+    SyncPlan plan = SyncPlan.plan(found.manifest(), node.holds(), Set.of(), Set.of());
     var places = new HashMap<String, Optional<Path>>();
     plan.blobs().forEach(hash -> places.put(hash, found.contents().of(hash)));
     return new Missing(plan, hash -> places.getOrDefault(hash, Optional.empty()));

@@ -17,6 +17,7 @@ import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -84,7 +85,7 @@ final class Conversations implements AutoCloseable {
   void join(NodeConversation conversation) {
     if (open.putIfAbsent(conversation.node(), conversation) != null) {
       conversation.close();
-    } else if (conversation.index() == EditsThere.NODE) {
+    } else if (conversation.index() == Decisions.NODE) {
       watch(conversation);
     }
   }
@@ -173,7 +174,7 @@ final class Conversations implements AutoCloseable {
   private List<NodeConversation> keep(OpeningConversations opening) {
     List<NodeConversation> fresh = opening.arrived();
     fresh.forEach(conversation -> open.put(conversation.node(), conversation));
-    fresh.stream().filter(each -> each.index() == EditsThere.NODE).forEach(this::watch);
+    fresh.stream().filter(each -> each.index() == Decisions.NODE).forEach(this::watch);
     return fresh;
   }
 
@@ -204,7 +205,7 @@ final class Conversations implements AutoCloseable {
         "ask",
         there,
         node -> {
-          node.ask(forNames && node.index() == EditsThere.NODE);
+          node.ask(forNames && node.index() == Decisions.NODE);
           return true;
         });
   }
@@ -216,7 +217,7 @@ final class Conversations implements AutoCloseable {
         "check",
         nodes,
         node -> {
-          node.look(forNames && node.index() == EditsThere.NODE);
+          node.look(forNames && node.index() == Decisions.NODE);
           return true;
         });
   }
@@ -334,6 +335,11 @@ final class Conversations implements AutoCloseable {
     if (conversation != null) {
       conversation.close();
     }
+  }
+
+  /** Those that are open, by the numbers of their nodes. */
+  List<NodeConversation> all() {
+    return open.values().stream().sorted(Comparator.comparingInt(NodeConversation::index)).toList();
   }
 
   boolean isOpen(NodeConversation conversation) {

@@ -1,7 +1,6 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.home.ChangesThere;
@@ -10,6 +9,7 @@ import dev.gpush.sync.home.NewFile;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
+import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
@@ -18,7 +18,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,13 +46,28 @@ public final class Homecoming {
   private final TreeScan scan;
   private final LocalTrash trash;
   private final Conversations conversations;
+  private final Obstacles obstacles;
   private final Duration settled;
   private final ChangesThere changes;
 
-  /** What comes home before a push. */
-  record Coming(List<EditsThere.Edit> edits, ChangesThere.Found found) {
+  /**
+   * What comes home before a push.
+   *
+   * @param removed what a user has decided to delete here
+   */
+  record Coming(
+      List<Decisions.Coming> edits, List<Decisions.Coming> removed, ChangesThere.Found found) {
     Coming {
       edits = List.copyOf(edits);
+      removed = List.copyOf(removed);
+    }
+
+    /** Paths about which a user has decided. */
+    List<String> decided() {
+      return Stream.concat(edits.stream(), removed.stream())
+          .filter(Decisions.Coming::keepsHere)
+          .map(Decisions.Coming::path)
+          .toList();
     }
   }
 
@@ -77,21 +91,24 @@ public final class Homecoming {
     }
   }
 
-  /** Edits that are here and in no generation yet: path → hash. */
-  private final Map<String, String> brought = new HashMap<>();
-
   Homecoming(
       TreeScan scan,
       LocalTrash trash,
       Conversations conversations,
+      Obstacles obstacles,
       Duration settled,
       long largestNew,
       Clock clock) {
     this.scan = scan;
     this.trash = trash;
     this.conversations = conversations;
+    this.obstacles = obstacles;
     this.settled = settled;
     this.changes = new ChangesThere(settled, largestNew, clock);
+  }
+
+  LocalTrash trash() {
+    return trash;
   }
 
   ChangesThere changes() {
@@ -101,7 +118,7 @@ public final class Homecoming {
   /** The conversation with the editors' node, if it is one of these and can be asked. */
   private static Optional<NodeConversation> editorsNode(List<NodeConversation> nodes) {
     return nodes.stream()
-        .filter(node -> node.index() == EditsThere.NODE)
+        .filter(node -> node.index() == Decisions.NODE)
         .filter(node -> node.holds().generation().counter() > 0)
         .findFirst();
   }
@@ -119,6 +136,18 @@ public final class Homecoming {
         : conversations
             .each("find", List.of(node.get()), one -> changes.look(one, wanted, scan::rules))
             .getFirst();
+  }
+
+  /** All nodes have what is here, but for what is held. */
+  void pushed(Set<String> held) {
+    obstacles.retain(held);
+    changes.pushed(held);
+  }
+
+  /** What a push would do with what the editors' node has. */
+  Decisions decide(NodeConversation node, Manifest here, PushOptions options) {
+    var nodes = new TreeMap<Integer, NodeHolds>(Map.of(Decisions.NODE, node.holds()));
+    return Decisions.of(Decisions.Facts.of(here, nodes, obstacles, changes), options.rules());
   }
 
   /**
@@ -158,7 +187,7 @@ public final class Homecoming {
   Set<Path> bring(List<NodeConversation> nodes, Coming coming, Talk talk)
       throws InterruptedException {
     List<NodeConversation> one =
-        nodes.stream().filter(node -> node.index() == EditsThere.NODE).toList();
+        nodes.stream().filter(node -> node.index() == Decisions.NODE).toList();
     var said = new Said();
     try {
       pull(one, pull -> bring(pull, coming, said), talk);
@@ -172,32 +201,32 @@ public final class Homecoming {
   }
 
   private void bring(Pull pull, Coming coming, Said said) throws IOException {
-    for (EditsThere.Edit edit : coming.edits()) {
+    // First: where a file was, a folder may be now.
+    for (Decisions.Coming removed : coming.removed()) {
+      said.deleted(
+          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow()), trash),
+          removed.path());
+    }
+    for (NewFile.Deleted deleted : coming.found().deleted()) {
+      said.deleted(pull.remove(deleted, trash), deleted.path());
+    }
+    for (Decisions.Coming edit : coming.edits()) {
       said.touched.add(edit.path());
-      pull.home(edit)
+      edit(pull, edit)
           .ifPresent(
-              hash -> {
-                brought.put(edit.path(), hash);
+              entry -> {
+                changes.edited(edit.path(), entry);
                 said.edited.add(edit.path());
               });
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
-      var edit = new EditsThere.Edit(newer.path(), newer.here());
-      pull.home(edit)
+      var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
+      edit(pull, edit)
           .ifPresent(
-              hash -> {
-                changes.broughtAgain(newer, hash);
+              entry -> {
+                changes.broughtAgain(newer, entry);
                 said.edited.add(edit.path());
               });
-    }
-    // First: where a file was, a folder may be now.
-    for (NewFile.Deleted deleted : coming.found().deleted()) {
-      Optional<Path> kept = pull.remove(deleted, trash);
-      kept.ifPresent(
-          place -> {
-            said.deleted.add(deleted.path());
-            said.kept = Optional.of(place);
-          });
     }
     for (NewFile file : coming.found().news()) {
       bring(pull, file, said);
@@ -205,14 +234,27 @@ public final class Homecoming {
     trash.prune();
   }
 
+  /** What cannot be here is held from then on. */
+  private Optional<Entry> edit(Pull pull, Decisions.Coming edit) throws IOException {
+    try {
+      return pull.home(edit, trash);
+    } catch (LocalTree.Refused refusal) {
+      if (edit.keepsHere()) {
+        throw pull.notPulled(edit.path(), refusal);
+      }
+      obstacles.refuse(edit.path(), String.valueOf(refusal.getMessage()));
+      return Optional.empty();
+    }
+  }
+
   private void bring(Pull pull, NewFile file, Said said) throws IOException {
     try {
-      Optional<String> hash =
+      Optional<Entry> come =
           file.from().isPresent()
               ? pull.rename(file.from().get(), file.path(), trash)
               : pull.arrive(file.path());
-      if (hash.isPresent()) {
-        changes.brought(file, hash.get());
+      if (come.isPresent()) {
+        changes.brought(file, come.get());
         if (file.from().isPresent()) {
           said.renamed.add(file.from().get().path() + " to " + file.path());
           said.moved.add(file.from().get().path());
@@ -233,64 +275,54 @@ public final class Homecoming {
   /**
    * Brings home what may come from a node that was looked at just now.
    *
-   * @param wanted what is here
+   * @param here what is here
+   * @param options of a save
+   * @param last what is held is named there already
    */
-  Came comeHome(List<NodeConversation> one, Manifest wanted)
+  Came comeHome(List<NodeConversation> one, Manifest here, PushOptions options, LastPush last)
       throws InterruptedException, NodeLost, TreeChanged {
     if (editorsNode(one).isEmpty()) {
       return Came.nothing();
     }
-    ChangesThere.Found found = look(one, wanted);
+    ChangesThere.Found found = look(one, here);
     Optional<Duration> again = found.isUnsettled() ? Optional.of(settled) : Optional.empty();
-    NodeHolds holds = one.getFirst().holds();
-    var edits = new ArrayList<EditsThere.Edit>();
-    boolean isLeft = !found.many().isEmpty() || edits(holds, wanted, edits);
-    if (edits.isEmpty() && (found.isEmpty() || !found.many().isEmpty())) {
+    Decisions decisions = decide(one.getFirst(), here, options);
+    boolean isLeft = found.isMany() || last.differs(decisions);
+    ChangesThere.Found coming = found.isMany() ? ChangesThere.Found.nothing() : found;
+    if (decisions.coming().isEmpty() && coming.isEmpty()) {
       return new Came(Set.of(), List.of(), isLeft, again);
     }
     var said = new Said();
-    var coming = new Coming(edits, found);
-    pull(one, pull -> bring(pull, coming, said), Talk.silent());
+    var all = new Coming(decisions.coming(), List.of(), coming);
+    pull(one, pull -> bring(pull, all, said), Talk.silent());
     return new Came(said.folders(scan.root()), said.paths(), isLeft, again);
-  }
-
-  /**
-   * Finds files that were changed there and are here as they were sent, or as they came the last
-   * time.
-   *
-   * @return whether others were changed there, too
-   */
-  private boolean edits(NodeHolds holds, Manifest wanted, List<EditsThere.Edit> edits) {
-    brought.keySet().retainAll(holds.deviations().keySet());
-    boolean isLeft = false;
-    for (var each : new TreeMap<>(holds.deviations()).entrySet()) {
-      if (!(each.getValue() instanceof NodeHolds.Deviation.Changed(var hash))) {
-        continue;
-      }
-      String path = each.getKey();
-      Optional<Entry> here = wanted.get(path);
-      boolean isAsSent =
-          here.equals(holds.manifest().get(path))
-              || here.map(entry -> isContent(entry, brought.getOrDefault(path, ""))).orElse(false);
-      if (here.isPresent() && isContent(here.get(), hash.orElse(""))) {
-        continue;
-      }
-      if (isAsSent && hash.isPresent() && here.orElseThrow() instanceof Entry.File file) {
-        edits.add(new EditsThere.Edit(path, file));
-      } else {
-        isLeft = true;
-      }
-    }
-    return isLeft;
-  }
-
-  private static boolean isContent(Entry entry, String hash) {
-    return entry instanceof Entry.File file && file.hash().equals(hash);
   }
 
   @FunctionalInterface
   interface Pulling {
     void with(Pull pull) throws IOException;
+  }
+
+  /**
+   * Brings a path of a node into the working tree, for a user.
+   *
+   * @param target absolute
+   */
+  void fetch(SyncNode node, String path, Path target, Talk talk, int attempts)
+      throws InterruptedException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        conversations.finish(conversations.open(List.of(node)));
+        pull(conversations.of(List.of(node)), pull -> pull.run(path, target), talk);
+        return;
+      } catch (NodeLost lost) {
+        if (attempt == attempts) {
+          throw lost.failure();
+        }
+      } catch (TreeChanged impossible) {
+        throw new IllegalStateException("nothing was sent", impossible);
+      }
+    }
   }
 
   /** Has one conversation pull something. */
@@ -319,6 +351,13 @@ public final class Homecoming {
     private final List<String> moved = new ArrayList<>();
     private final List<String> touched = new ArrayList<>();
     private Optional<Path> kept = Optional.empty();
+
+    void deleted(Optional<Path> place, String path) {
+      if (place.isPresent()) {
+        deleted.add(path);
+        kept = place;
+      }
+    }
 
     void to(Talk talk) {
       say("edited", edited, "", talk);
@@ -361,10 +400,5 @@ public final class Homecoming {
         folders.add(at);
       }
     }
-  }
-
-  /** Too many deletions to be meant. */
-  static GpushException tooMany(List<String> paths, Manifest wanted) {
-    return new GpushException(new SyncFailure.ManyDeleted(EditsThere.NODE, paths, wanted.size()));
   }
 }

@@ -2,7 +2,6 @@ package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
@@ -47,8 +46,11 @@ final class Pull {
 
   private static final int MAX_FILES = 10_000;
 
-  /** What a program wrote is larger than what a person typed; {@code gpush pull} has no limit. */
-  private static final long LARGEST_EDIT = 50L << 20;
+  private static final Set<PosixFilePermission> EXECUTING =
+      Set.of(
+          PosixFilePermission.OWNER_EXECUTE,
+          PosixFilePermission.GROUP_EXECUTE,
+          PosixFilePermission.OTHERS_EXECUTE);
 
   private static final String IN_THE_WAY = "another file of this name is here";
 
@@ -80,89 +82,115 @@ final class Pull {
   }
 
   /**
-   * Brings an edited file home if the file here is still what was sent; else nothing happens.
+   * Brings what was edited home if what is here still is what is expected; else nothing happens.
    *
-   * @return the hash of what is here now, if it has come
-   * @throws GpushException it is so large that nobody edited it
+   * @return what is here now, if it has come
+   * @throws LocalTree.Refused it cannot be here
    */
-  Optional<String> home(EditsThere.Edit edit) throws IOException {
+  Optional<Entry> home(Decisions.Coming edit, LocalTrash trash)
+      throws IOException, LocalTree.Refused {
     String path = edit.path();
-    Json answer = node.pull(path);
-    if (!answer.text("kind").equals(Optional.of("file"))) {
-      return Optional.empty();
-    }
-    requireSmall(path, answer);
     try {
       Path target = tree.place(Path.of(path));
+      Json answer = node.pull(path);
+      if (answer.text("kind").equals(Optional.of("folder")) && edit.keepsHere()) {
+        return folder(edit, target, trash);
+      }
       Path part = part(target);
       try {
-        String hash = receive(part);
-        Set<PosixFilePermission> permissions =
-            Files.getPosixFilePermissions(target, LinkOption.NOFOLLOW_LINKS);
-        Files.setPosixFilePermissions(part, permissions);
-        if (answer.number("x").orElse(0L) == 1) {
-          makeExecutable(part);
-        }
-        if (Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
-            && hash(target).equals(edit.sent().hash())) {
-          Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
-          return Optional.of(hash);
-        }
-        return Optional.empty();
+        Optional<Entry> come = receive(answer, target, part);
+        return come.isPresent() && replace(edit, target, part, trash) ? come : Optional.empty();
       } finally {
         Files.deleteIfExists(part);
       }
-    } catch (LocalTree.Refused refused) {
-      throw notPulled(path, refused);
-    } catch (NoSuchFileException deletedHere) {
+    } catch (FileAlreadyExistsException | NoSuchFileException changedHere) {
       return Optional.empty(); // As it is here, then: the node's file stays.
     } catch (FileSystemException failed) {
       throw notPulled(path, LocalTree.refused(failed));
     }
   }
 
-  private void requireSmall(String path, Json answer) {
-    if (answer.number("size").orElse(0L) > LARGEST_EDIT) {
-      throw new GpushException(
-          new SyncFailure.Conflicts(List.of(new Conflict(node.index(), path, "changed"))));
+  /** A folder of which nothing is here takes the place of a file. */
+  private Optional<Entry> folder(Decisions.Coming edit, Path target, LocalTrash trash)
+      throws IOException {
+    if (edit.here().isPresent()) {
+      take(target, edit.path(), edit.here().get(), trash);
     }
+    run(edit.path(), root.resolve(edit.path()));
+    return edit.here();
+  }
+
+  /** Into a file beside the target; empty when it is neither a file nor a link. */
+  private Optional<Entry> receive(Json answer, Path target, Path part)
+      throws IOException, LocalTree.Refused {
+    if (answer.text("kind").equals(Optional.of("link"))) {
+      String to = answer.text("target").orElse("");
+      Optional<String> whyNot = tree.whyNoLink(target, to);
+      if (whyNot.isPresent()) {
+        throw new LocalTree.Refused(whyNot.orElseThrow());
+      }
+      Files.createSymbolicLink(part, Path.of(to));
+      return Optional.of(new Entry.Link(to));
+    }
+    if (!answer.text("kind").equals(Optional.of("file"))) {
+      return Optional.empty();
+    }
+    String hash = receive(part);
+    if (Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)) {
+      Set<PosixFilePermission> permissions =
+          Files.getPosixFilePermissions(target, LinkOption.NOFOLLOW_LINKS);
+      permissions.removeAll(EXECUTING);
+      Files.setPosixFilePermissions(part, permissions);
+    }
+    boolean isExecutable = answer.number("x").orElse(0L) == 1;
+    if (isExecutable) {
+      makeExecutable(part);
+    }
+    return Optional.of(new Entry.File(Files.size(part), isExecutable, hash));
+  }
+
+  private static boolean replace(Decisions.Coming edit, Path target, Path part, LocalTrash trash)
+      throws IOException {
+    if (edit.here().isEmpty()) {
+      LocalMoves.moveIfFree(part, target);
+      return true;
+    }
+    if (edit.keepsHere()) {
+      if (take(target, edit.path(), edit.here().get(), trash).isEmpty()) {
+        return false;
+      }
+      LocalMoves.moveIfFree(part, target);
+      return true;
+    }
+    if (!is(target, edit.here().get())) {
+      return false;
+    }
+    Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+    return true;
   }
 
   /**
    * Brings a new file or link home, where nothing is.
    *
-   * @return its hash, or for a link its target; empty when it is no more on the node
+   * @return what it is; empty when it is no more on the node
    * @throws LocalTree.Refused it cannot be here, or something else is here
    */
-  Optional<String> arrive(String path) throws IOException, LocalTree.Refused {
+  Optional<Entry> arrive(String path) throws IOException, LocalTree.Refused {
     try {
       Path target = tree.place(Path.of(path));
       if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
         throw new LocalTree.Refused(IN_THE_WAY);
       }
       Json answer = node.pull(path);
-      if (answer.text("kind").equals(Optional.of("link"))) {
-        String to = answer.text("target").orElse("");
-        Optional<String> whyNot = tree.whyNoLink(target, to);
-        if (whyNot.isPresent()) {
-          throw new LocalTree.Refused(whyNot.orElseThrow());
-        }
-        Files.createSymbolicLink(target, Path.of(to));
-        return Optional.of(to);
-      }
-      if (!answer.text("kind").equals(Optional.of("file"))) {
-        LocalMoves.removeEmpty(Objects.requireNonNull(target.getParent()), root.toRealPath());
-        return Optional.empty();
-      }
-      requireSmall(path, answer);
       Path part = part(target);
       try {
-        String hash = receive(part);
-        if (answer.number("x").orElse(0L) == 1) {
-          makeExecutable(part);
+        Optional<Entry> come = receive(answer, target, part);
+        if (come.isEmpty()) {
+          LocalMoves.removeEmpty(Objects.requireNonNull(target.getParent()), root.toRealPath());
+        } else {
+          LocalMoves.moveIfFree(part, target);
         }
-        LocalMoves.moveIfFree(part, target);
-        return Optional.of(hash);
+        return come;
       } finally {
         Files.deleteIfExists(part);
       }
@@ -182,7 +210,7 @@ final class Pull {
   Optional<Path> remove(NewFile.Deleted deleted, LocalTrash trash) throws IOException {
     try {
       Path place = tree.place(Path.of(deleted.path()));
-      Optional<Path> kept = take(place, deleted, trash);
+      Optional<Path> kept = take(place, deleted.path(), deleted.sent(), trash);
       if (kept.isPresent()) {
         LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), root.toRealPath());
       }
@@ -198,10 +226,10 @@ final class Pull {
   /**
    * Renames a file here as it was renamed on the node, if it still is what was sent.
    *
-   * @return its hash; empty when it was changed here
+   * @return what it is; empty when it was changed here
    * @throws LocalTree.Refused its new name cannot be here, or something else has it here
    */
-  Optional<String> rename(NewFile.Deleted from, String path, LocalTrash trash)
+  Optional<Entry> rename(NewFile.Deleted from, String path, LocalTrash trash)
       throws IOException, LocalTree.Refused {
     try {
       Path target = tree.place(Path.of(path));
@@ -209,8 +237,8 @@ final class Pull {
         throw new LocalTree.Refused(IN_THE_WAY);
       }
       Path place = tree.place(Path.of(from.path()));
-      Optional<Path> kept = take(place, from, trash);
-      if (kept.isEmpty() || !(from.sent() instanceof Entry.File file)) {
+      Optional<Path> kept = take(place, from.path(), from.sent(), trash);
+      if (kept.isEmpty()) {
         return Optional.empty();
       }
       try {
@@ -220,7 +248,7 @@ final class Pull {
         throw new LocalTree.Refused(IN_THE_WAY);
       }
       LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), root.toRealPath());
-      return Optional.of(file.hash());
+      return Optional.of(from.sent());
     } catch (FileSystemException failed) {
       throw new GpushException(
           new SyncFailure.NotWritten(from.path(), FileReason.of(failed)), failed);
@@ -228,13 +256,13 @@ final class Pull {
   }
 
   /** Into the trash before it is looked at: what is saved here meanwhile is another file. */
-  private static Optional<Path> take(Path place, NewFile.Deleted deleted, LocalTrash trash)
+  private static Optional<Path> take(Path place, String path, Entry expected, LocalTrash trash)
       throws IOException {
-    if (!is(place, deleted.sent())) {
+    if (!is(place, expected)) {
       return Optional.empty();
     }
-    Path kept = trash.take(place, deleted.path());
-    if (is(kept, deleted.sent())) {
+    Path kept = trash.take(place, path);
+    if (is(kept, expected)) {
       return Optional.of(kept);
     }
     trash.giveBack(kept, place);
@@ -243,8 +271,10 @@ final class Pull {
 
   private static boolean is(Path file, Entry sent) throws IOException {
     return switch (sent) {
-      case Entry.File(_, _, var hash) ->
-          Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && hash(file).equals(hash);
+      case Entry.File(_, var executable, var hash) ->
+          Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+              && isExecutable(file) == executable
+              && hash(file).equals(hash);
       case Entry.Link(var target) ->
           Files.isSymbolicLink(file) && Files.readSymbolicLink(file).toString().equals(target);
     };
@@ -312,7 +342,7 @@ final class Pull {
         new SyncFailure.TooMuch(path, "a folder of more than " + MAX_FILES + " files", files, 0));
   }
 
-  private GpushException notPulled(String path, LocalTree.Refused refused) {
+  GpushException notPulled(String path, LocalTree.Refused refused) {
     return new GpushException(
         new SyncFailure.NotPulled(node.index(), path, String.valueOf(refused.getMessage())),
         refused);
@@ -397,6 +427,10 @@ final class Pull {
     }
   }
 
+  private static boolean isExecutable(Path file) throws IOException {
+    return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OWNER_EXECUTE);
+  }
+
   private static void makeExecutable(Path file) throws IOException {
     var permissions = Files.getPosixFilePermissions(file);
     for (String who : List.of("OWNER", "GROUP", "OTHERS")) {
@@ -416,8 +450,7 @@ final class Pull {
     }
     String path = tree.inTree(target);
     if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
-      throw new GpushException(
-          new SyncFailure.Conflicts(List.of(new Conflict(node.index(), path, "type"))));
+      throw new GpushException(new SyncFailure.NotWritten(path, "a folder of this name is here"));
     }
     Optional<Entry> base = node.holds().manifest().get(path);
     boolean isOnlyHere =

@@ -2,7 +2,6 @@ package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.node.Bases;
@@ -13,6 +12,7 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.Prepared;
+import dev.gpush.sync.node.Prepared.Obstacle;
 import dev.gpush.sync.node.SyncPlan;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -22,13 +22,14 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
 
 /**
  * One attempt to move all nodes to one manifest. Either all commit, or nothing changes anywhere.
@@ -43,30 +44,32 @@ final class Push {
   /** … this far apart: attribute caches of NFS live for some seconds. */
   private static final long LOOK_PAUSE_MILLIS = 200;
 
-  /** Fewer deleted files than this, or than a fifth, are normal. */
-  private static final int MANY_DELETES = 50;
-
-  private static final int FIFTH = 5;
-
-  /** Of the files that a question is about. */
-  private static final int NAMED = 5;
-
   private final Conversations conversations;
   private final ChangesThere changes;
   private final ChangesThere.Found found;
   private final Scan scan;
+
+  /** What is here. */
   private final Manifest wanted;
+
   private final PushOptions options;
-  private final boolean mayDelete;
+  private final Decisions.Rules rules;
+  private final Obstacles obstacles;
+  private final PushQuestions questions;
   private final Talk talk;
 
-  /** The nodes do not hold the expected generation. Never leaves the module. */
-  static final class Moved extends Exception {
+  /** Another attempt has to be made. Never leaves the module. */
+  static sealed class Again extends Exception {
     private static final long serialVersionUID = 1;
   }
 
-  /** Edits have to come home before anything can be sent. Never leaves the module. */
-  static final class Edited extends Exception {
+  /** The nodes do not hold the expected generation. */
+  static final class Moved extends Again {
+    private static final long serialVersionUID = 1;
+  }
+
+  /** Edits have to come home before anything can be sent. */
+  static final class Edited extends Again {
     private static final long serialVersionUID = 1;
 
     private final transient Homecoming.Coming coming;
@@ -80,90 +83,166 @@ final class Push {
     }
   }
 
+  /** Nodes have refused something, which another attempt has to leave out. */
+  static final class Refused extends Again {
+    private static final long serialVersionUID = 1;
+
+    private final transient List<Obstacle> obstacles;
+
+    Refused(List<Obstacle> obstacles) {
+      this.obstacles = List.copyOf(obstacles);
+    }
+
+    List<Obstacle> obstacles() {
+      return obstacles;
+    }
+  }
+
   /**
-   * @param changes on the editors' node, which come home before anything is sent
+   * What a push has done.
+   *
+   * @param manifest what all nodes hold
+   */
+  record Done(Generation generation, Manifest manifest, Decisions decisions) {}
+
+  /**
+   * What a push begins with.
+   *
+   * @param found on the editors' node, which comes home before anything is sent
+   * @param obstacles what nodes have refused
    * @param mayDelete many files may go without asking, as after a checkout
    */
+  record Start(Scan scan, ChangesThere.Found found, Obstacles obstacles, boolean mayDelete) {}
+
   Push(
       Conversations conversations,
       ChangesThere changes,
-      ChangesThere.Found found,
-      Scan scan,
+      Start start,
       PushOptions options,
-      boolean mayDelete,
       Talk talk) {
     this.conversations = conversations;
     this.changes = changes;
-    this.found = found;
-    this.scan = scan;
+    this.found = start.found();
+    this.scan = start.scan();
     this.wanted = scan.manifest();
     this.options = options;
-    this.mayDelete = mayDelete;
+    this.rules = options.rules();
+    this.obstacles = start.obstacles();
+    this.questions = new PushQuestions(start.mayDelete(), talk);
     this.talk = talk;
   }
 
   /**
    * @param fresh nodes that were looked at just now
    */
-  Generation run(List<NodeConversation> nodes, Set<NodeConversation> fresh)
-      throws InterruptedException, NodeLost, TreeChanged, Moved, Edited {
+  Done run(List<NodeConversation> nodes, Set<NodeConversation> fresh)
+      throws InterruptedException, NodeLost, TreeChanged, Moved, Edited, Refused {
     FileSystems systems = FileSystems.of(nodes);
-    if (found.isEmpty() && isThere(nodes)) {
-      if (options.verify()) {
-        check(nodes.stream().filter(node -> !fresh.contains(node)).toList());
-      }
-      if (isThere(nodes)) {
-        return nodes.getFirst().holds().generation();
-      }
-    }
     // What was in the way at the last push may have gone since.
     check(
         nodes.stream()
             .filter(node -> !fresh.contains(node) && !node.holds().deviations().isEmpty())
             .toList());
-    Map<NodeConversation, SyncPlan> plans = plan(systems.writers());
+    Decisions decisions = decide(systems.writers());
+    if (comesNothing(decisions) && isThere(nodes, decisions)) {
+      if (options.verify()) {
+        check(nodes.stream().filter(node -> !fresh.contains(node)).toList());
+        decisions = decide(systems.writers());
+      }
+      if (comesNothing(decisions) && isThere(nodes, decisions)) {
+        return new Done(nodes.getFirst().holds().generation(), decisions.target(), decisions);
+      }
+    }
+    bringHome(decisions);
+    Manifest target = decisions.target();
+    Map<NodeConversation, SyncPlan> plans = plan(systems.writers(), decisions, target);
     if (options.compare()) {
-      askForReplaced(plans);
+      if (!options.overwrite()) {
+        questions.askForReplaced(plans);
+      }
+      plans.replaceAll((node, plan) -> plan.keeping(node.holds()));
     } else {
-      askForDeletes(plans);
+      questions.askForDeletes(plans, wanted.size(), this::ofEditors);
     }
     long last =
         nodes.stream().mapToLong(node -> node.holds().generation().counter()).max().orElse(0);
     var move =
         new NodeConversation.Move(
-            wanted, new Generation(last + 1, wanted.root()), options.overwrite(), options.verify());
+            target, new Generation(last + 1, target.root()), options.overwrite(), options.verify());
     tell(commit(plans, systems.writers(), move, fresh));
-    awaitFollowers(systems);
+    awaitFollowers(systems, target, decisions);
     conversations.signatures().save();
-    return move.to();
+    return new Done(move.to(), target, decisions);
   }
 
-  private boolean isThere(List<NodeConversation> nodes) {
+  private boolean isThere(List<NodeConversation> nodes, Decisions decisions) {
     Generation first = nodes.getFirst().holds().generation();
+    Manifest target = decisions.target();
     return first.counter() > 0
         && nodes.stream()
-            .map(NodeConversation::holds)
-            .allMatch(holds -> holds.isExactly(wanted) && holds.generation().equals(first));
+            .allMatch(
+                node ->
+                    isThere(node, target, decisions) && node.holds().generation().equals(first));
+  }
+
+  private boolean isThere(NodeConversation node, Manifest target, Decisions decisions) {
+    return node.holds().isExactly(target, decisions.stays(node.index(), !options.verify()));
   }
 
   private void check(List<NodeConversation> nodes)
+      throws InterruptedException, NodeLost, TreeChanged {
+    check(nodes, conversations.known());
+  }
+
+  /**
+   * @param known what they probably hold
+   */
+  private void check(List<NodeConversation> nodes, Manifest known)
       throws InterruptedException, NodeLost, TreeChanged {
     conversations.each(
         "check",
         nodes,
         node -> {
-          node.check(wanted);
+          node.check(known);
           return true;
         });
   }
 
   // ---- planning
 
-  private Map<NodeConversation, SyncPlan> plan(List<NodeConversation> writers) throws Edited {
+  private Decisions decide(List<NodeConversation> writers) {
+    var holds = new TreeMap<Integer, NodeHolds>();
+    writers.forEach(node -> holds.put(node.index(), node.holds()));
+    return Decisions.of(Decisions.Facts.of(wanted, holds, obstacles, changes), rules);
+  }
+
+  private boolean comesNothing(Decisions decisions) {
+    return found.isEmpty()
+        && decisions.coming().isEmpty()
+        && decisions.deletedByDecision().isEmpty();
+  }
+
+  private void bringHome(Decisions decisions) throws Edited {
+    if (found.isMany()) {
+      questions.askForDeletedThere(found.deleted().size(), wanted.size());
+    }
+    if (!comesNothing(decisions)) {
+      throw new Edited(
+          new Homecoming.Coming(decisions.coming(), decisions.deletedByDecision(), found));
+    }
+  }
+
+  private Map<NodeConversation, SyncPlan> plan(
+      List<NodeConversation> writers, Decisions decisions, Manifest target) {
     var plans = new HashMap<NodeConversation, SyncPlan>();
-    var conflicts = new ArrayList<Conflict>();
     for (NodeConversation node : writers) {
-      SyncPlan plan = SyncPlan.plan(node.index(), wanted, node.holds(), options.overwrite());
+      var trash = new HashSet<String>(decisions.trash(node.index()));
+      if (node.index() == Decisions.NODE) {
+        trash.addAll(found.replaced()); // It came home from there and was changed here since.
+      }
+      SyncPlan plan =
+          SyncPlan.plan(
+              target, node.holds(), decisions.stays(node.index(), !options.verify()), trash);
       if (!plan.clashes().isEmpty()) {
         throw new GpushException(
             new SyncFailure.BadNames(
@@ -172,109 +251,14 @@ final class Push {
                     + node.index()
                     + "'s file system does not distinguish names that differ only in case"));
       }
-      conflicts.addAll(plan.conflicts());
-      plans.put(node, ofEditors(node) ? withoutChanges(plan, node) : plan);
-    }
-    Optional<EditsThere> edits =
-        options.bringsEditsHome()
-            ? EditsThere.of(wanted, holds(writers), conflicts)
-            : Optional.empty();
-    if (edits.isEmpty()) {
-      failOn(conflicts);
-    }
-    if (!found.many().isEmpty()) {
-      throw Homecoming.tooMany(found.many(), wanted);
-    }
-    if (edits.isPresent() || !found.isEmpty()) {
-      throw new Edited(
-          new Homecoming.Coming(edits.map(EditsThere::edits).orElse(List.of()), found));
+      // What has come home is there, and need not be sent.
+      plans.put(node, ofEditors(node) ? plan.without(changes::isBrought) : plan);
     }
     return plans;
   }
 
   private boolean ofEditors(NodeConversation node) {
-    return node.index() == EditsThere.NODE && options.bringsEditsHome();
-  }
-
-  /**
-   * What has come home is there, and need not be sent. A save does not write again what was deleted
-   * there: the next look at the node brings the deletion home.
-   */
-  private SyncPlan withoutChanges(SyncPlan plan, NodeConversation node) {
-    Set<String> deferred =
-        options.verify() || options.overwrite()
-            ? Set.of()
-            : ChangesThere.deleted(node.holds(), wanted).keySet();
-    return plan.without(deferred, changes::isBrought);
-  }
-
-  private static Map<Integer, NodeHolds> holds(List<NodeConversation> nodes) {
-    return nodes.stream()
-        .collect(Collectors.toMap(NodeConversation::index, NodeConversation::holds));
-  }
-
-  private static void failOn(List<Conflict> conflicts) {
-    if (!conflicts.isEmpty()) {
-      throw new GpushException(new SyncFailure.Conflicts(conflicts));
-    }
-  }
-
-  /** Files that were sent from elsewhere may exist nowhere else. */
-  private void askForReplaced(Map<NodeConversation, SyncPlan> plans) {
-    for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
-      Manifest held = entry.getKey().holds().manifest();
-      List<String> other =
-          entry.getValue().writes().keySet().stream()
-              .filter(path -> held.get(path).isPresent())
-              .toList();
-      List<String> gone = entry.getValue().deletes();
-      if (!other.isEmpty() || !gone.isEmpty()) {
-        var all = new ArrayList<String>(other);
-        all.addAll(gone);
-        talk.confirm(
-            "The nodes have "
-                + files(other.size())
-                + " different here and "
-                + files(gone.size())
-                + " not here ("
-                + named(all)
-                + "); gpush pull fetches a file first. Make the nodes match this folder?",
-            "--yes");
-        return;
-      }
-    }
-  }
-
-  private static String files(int count) {
-    return count == 1 ? "1 file that is" : count + " files that are";
-  }
-
-  private static String named(List<String> paths) {
-    String first = String.join(", ", paths.subList(0, Math.min(NAMED, paths.size())));
-    return paths.size() <= NAMED ? first : first + ", …";
-  }
-
-  /** An unmounted disk looks like a user who has deleted everything. */
-  private void askForDeletes(Map<NodeConversation, SyncPlan> plans) {
-    Set<String> deletedThere =
-        plans.keySet().stream()
-            .filter(this::ofEditors)
-            .flatMap(node -> node.holds().missing().stream())
-            .collect(Collectors.toSet());
-    for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
-      int held = entry.getKey().holds().manifest().size();
-      int gone =
-          (int)
-              entry.getValue().deletes().stream()
-                  .filter(path -> !deletedThere.contains(path))
-                  .count();
-      boolean isMany = gone > MANY_DELETES && gone > held / FIFTH && !mayDelete;
-      if (isMany || (gone > 0 && wanted.size() == 0)) {
-        talk.confirm(
-            gone + " of " + held + " files are gone here. Remove them on the nodes too?", "--yes");
-        return;
-      }
-    }
+    return node.index() == Decisions.NODE && options.bringsEditsHome();
   }
 
   // ---- moving
@@ -284,7 +268,7 @@ final class Push {
       List<NodeConversation> writers,
       NodeConversation.Move move,
       Set<NodeConversation> fresh)
-      throws InterruptedException, NodeLost, TreeChanged, Moved {
+      throws InterruptedException, NodeLost, TreeChanged, Moved, Refused {
     var committed = Collections.synchronizedMap(new HashMap<NodeConversation, Committed>());
     boolean isAlone = writers.size() == 1;
     boolean packs = !writers.stream().allMatch(NodeConversation::isHere);
@@ -316,12 +300,12 @@ final class Push {
             "commit",
             writers,
             node -> {
-              committed.put(node, node.commit(move));
+              committed.put(node, node.commit(Objects.requireNonNull(plans.get(node)), move));
               return true;
             });
       }
       return committed;
-    } catch (NodeLost | TreeChanged | Moved | RuntimeException failed) {
+    } catch (NodeLost | TreeChanged | Moved | Refused | RuntimeException failed) {
       abort(writers, committed);
       throw failed;
     }
@@ -344,19 +328,13 @@ final class Push {
       throws IOException, TreeChanged {
     List<String> needed = plan.blobs().stream().sorted().toList();
     Prepared answer = new Prepared.Moved();
-    NodeConversation.Move how = move;
     for (int i = 0; i < MAX_SENDS; i++) {
       node.stage(needed, blobs, i > 0, sent);
       var committed = new ArrayList<Committed>();
-      NodeConversation.Move now = isFresh && node.hasJustLooked() ? how.trusting() : how;
+      NodeConversation.Move now = isFresh && node.hasJustLooked() ? move.trusting() : move;
       answer =
           alone.isPresent() ? node.prepareAndCommit(plan, now, committed) : node.prepare(plan, now);
       committed.forEach(one -> alone.orElseThrow().put(node, one));
-      if (answer instanceof Prepared.Blocked(var conflicts) && areReplaced(conflicts)) {
-        how = move.overwriting();
-        needed = List.of();
-        continue;
-      }
       if (!(answer instanceof Prepared.Missing(var hashes))) {
         return answer;
       }
@@ -365,43 +343,35 @@ final class Push {
     return answer;
   }
 
-  /** It came home from there and was changed here since: what is there is the older one. */
-  private boolean areReplaced(List<Conflict> conflicts) {
-    return !conflicts.isEmpty()
-        && conflicts.stream()
-            .allMatch(
-                each -> each.node() == EditsThere.NODE && found.replaced().contains(each.path()));
-  }
-
   private void failUnlessReady(List<NodeConversation> writers, List<Prepared> answers)
-      throws Moved {
-    var conflicts = new ArrayList<Conflict>();
+      throws Moved, Refused {
+    var refused = new ArrayList<Obstacle>();
     boolean isMoved = false;
     for (int i = 0; i < writers.size(); i++) {
       switch (answers.get(i)) {
         case Prepared.Ready _ -> {}
-        case Prepared.Blocked(var blocked) -> conflicts.addAll(blocked);
+        case Prepared.Blocked(var blocked) -> refused.addAll(blocked);
         case Prepared.Moved _, Prepared.Missing _ -> isMoved = true;
         case Prepared.CannotWrite(var code, var path, var detail) ->
             throw new GpushException(
                 new SyncFailure.NodeCannotWrite(writers.get(i).index(), code, path, detail));
       }
     }
-    // What has come home, and was changed there again meanwhile, comes again.
-    boolean isNewer =
-        !conflicts.isEmpty()
-            && conflicts.stream()
-                .allMatch(
-                    each ->
-                        each.node() == EditsThere.NODE
-                            && changes.isBrought(each.path())
-                            && !found.both().contains(each.path()));
-    if (!isNewer) {
-      failOn(conflicts);
-    }
-    if (isMoved || isNewer) {
+    if (isMoved || refused.stream().anyMatch(this::isNews)) {
       throw new Moved();
     }
+    if (!refused.isEmpty()) {
+      throw new Refused(refused);
+    }
+  }
+
+  /** What another look at the node tells more of. */
+  private boolean isNews(Obstacle obstacle) {
+    boolean isNewer =
+        obstacle.node() == Decisions.NODE
+            && changes.isBrought(obstacle.path())
+            && !found.both().contains(obstacle.path());
+    return obstacle.why().equals("changed") || isNewer;
   }
 
   /**
@@ -429,8 +399,7 @@ final class Push {
   }
 
   /** Reports files of others that stayed, and those that went to the trash. */
-  private void tell(Map<NodeConversation, Committed> committed) {
-    var late = new ArrayList<Conflict>();
+  private void tell(Map<NodeConversation, Committed> committed) throws Refused {
     committed.forEach(
         (node, answer) -> {
           answer
@@ -443,7 +412,7 @@ final class Push {
                 "node "
                     + node.index()
                     + ": its trash was over the limit; removed the oldest: "
-                    + named(answer.emptied()));
+                    + PushQuestions.named(answer.emptied()));
           }
           if (!answer.kept().isEmpty()) {
             talk.say(
@@ -452,21 +421,28 @@ final class Push {
                     + " keeps files that were changed there: "
                     + String.join(", ", answer.kept()));
           }
-          answer.late().forEach(path -> late.add(new Conflict(node.index(), path, "changed")));
         });
-    failOn(late);
+    var late = new ArrayList<Obstacle>();
+    committed.forEach(
+        (node, answer) ->
+            answer
+                .late()
+                .forEach(path -> late.add(new Obstacle(node.index(), path, Decisions.LATE, 0))));
+    if (!late.isEmpty()) {
+      throw new Refused(late);
+    }
   }
 
   /**
    * The others of a shared file system see what was written, at the latest when their caches are
    * old.
    */
-  private void awaitFollowers(FileSystems systems)
+  private void awaitFollowers(FileSystems systems, Manifest target, Decisions decisions)
       throws InterruptedException, NodeLost, TreeChanged {
     List<NodeConversation> behind = systems.followers();
     for (int i = 0; !behind.isEmpty(); i++) {
-      check(behind);
-      behind = behind.stream().filter(node -> !node.holds().isExactly(wanted)).toList();
+      check(behind, target);
+      behind = behind.stream().filter(node -> !isThere(node, target, decisions)).toList();
       if (behind.isEmpty()) {
         return;
       }

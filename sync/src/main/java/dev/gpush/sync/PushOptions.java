@@ -1,10 +1,16 @@
 package dev.gpush.sync;
 
+import dev.gpush.core.session.Sessions.KeepRequest;
+import dev.gpush.sync.merge.Merge;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** How to push. */
-public record PushOptions(Set<Option> options) {
+/**
+ * How to push.
+ *
+ * @param kept paths, and folders, about which the user decides if they are held
+ */
+public record PushOptions(Set<Option> options, Merge.Keep keep, Set<String> kept) {
   /** What may be wanted. */
   public enum Option {
     /** What differs on a node goes to its trash instead of blocking. */
@@ -25,15 +31,20 @@ public record PushOptions(Set<Option> options) {
 
   public PushOptions {
     options = Set.copyOf(options);
+    kept = Set.copyOf(kept);
+  }
+
+  private static PushOptions of(Set<Option> options) {
+    return new PushOptions(options, Merge.Keep.LAPTOP, Set.of());
   }
 
   public static PushOptions standard() {
-    return new PushOptions(Set.of(Option.VERIFY));
+    return of(Set.of(Option.VERIFY));
   }
 
   /** Of one save: only what it changes is looked at on the nodes. */
   public static PushOptions save() {
-    return new PushOptions(Set.of());
+    return of(Set.of());
   }
 
   public PushOptions overwriting() {
@@ -51,7 +62,34 @@ public record PushOptions(Set<Option> options) {
   private PushOptions with(Option more) {
     Set<Option> all = EnumSet.of(more);
     all.addAll(options);
-    return new PushOptions(all);
+    return new PushOptions(all, keep, kept);
+  }
+
+  /** The same, with a user's decision. */
+  public PushOptions keeping(KeepRequest request) {
+    Merge.Keep side =
+        switch (request.side()) {
+          case LAPTOP -> Merge.Keep.LAPTOP;
+          case NODE -> Merge.Keep.NODE;
+        };
+    return new PushOptions(options, side, Set.copyOf(request.paths()));
+  }
+
+  Decisions.Rules rules() {
+    return new Decisions.Rules(
+        bringsEditsHome() ? Merge.Editing.COMES_HOME : Merge.Editing.STAYS,
+        overwrite(),
+        this::isKept,
+        keep);
+  }
+
+  boolean isKept(String path) {
+    return kept.stream().anyMatch(each -> covers(each, path));
+  }
+
+  /** Whether a path is one that was named, or in a folder that was. */
+  static boolean covers(String named, String path) {
+    return named.isEmpty() || path.equals(named) || path.startsWith(named + "/");
   }
 
   boolean overwrite() {

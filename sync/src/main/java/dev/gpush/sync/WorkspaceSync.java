@@ -52,8 +52,9 @@ public final class WorkspaceSync implements AutoCloseable {
   private final Conversations conversations;
   final SlowNodes slow;
   private final CatchUps catchUps;
-  private Optional<String> lastHead = Optional.empty();
   private Optional<Scan> looked = Optional.empty();
+  private final Obstacles obstacles = new Obstacles();
+  private final LastPush last;
 
   private volatile boolean isInBackground;
 
@@ -98,14 +99,16 @@ public final class WorkspaceSync implements AutoCloseable {
     this.slow = new SlowNodes(clock, this.tasks);
     this.conversations = new Conversations(session, signatures, slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
-    this.home = new Homecoming(scan, trash, conversations, settled, largestNew, clock);
+    this.last = new LastPush(scan.root());
+    this.home = new Homecoming(scan, trash, conversations, obstacles, settled, largestNew, clock);
   }
 
   /**
    * Moves all nodes to the present working tree, or none.
    *
    * @return the generation that every node holds: a new one, or the old one when nothing changed
-   * @throws GpushException {@link SyncFailure}, {@link AgentFailure}, or that the user declined
+   * @throws GpushException {@link SyncFailure}, {@link AgentFailure}, or that the user declined.
+   *     After {@link SyncFailure.Held} and {@link SyncFailure.NotHeld} everything else is done
    */
   public Generation push(List<SyncNode> nodes, PushOptions options, Talk talk)
       throws InterruptedException {
@@ -113,25 +116,21 @@ public final class WorkspaceSync implements AutoCloseable {
     catchUps.stop(nodes);
     try (SlowNodes.Watch _ = slow.name(talk)) {
       conversations.retain(nodes);
+      obstacles.forgetRefused();
+      last.begin();
       boolean lookAgain = false;
       for (int attempt = 1; ; attempt++) {
         try {
-          return attempt(nodes, options, lookAgain, talk);
+          attempt(nodes, options, lookAgain, talk);
+          return last.require(options, talk);
         } catch (NodeLost lost) {
           if (attempt == MAX_ATTEMPTS) {
             throw lost.failure();
           }
-        } catch (Push.Moved moved) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(moved);
-          }
-        } catch (Push.Edited edited) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(edited);
-          }
-          home.bring(conversations.of(nodes), edited.coming(), talk);
+        } catch (Push.Again again) {
+          requireSteady(again, attempt);
+          lookAgain |= isForAnotherLook(again);
+          bring(again, nodes, talk);
         } catch (TreeChanged changed) {
           scan.forget(scan.root().relativize(changed.file()).toString());
           if (attempt == MAX_ATTEMPTS) {
@@ -145,9 +144,8 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
-  private Generation attempt(
-      List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
-      throws InterruptedException, NodeLost, TreeChanged, Push.Moved, Push.Edited {
+  private void attempt(List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
+      throws InterruptedException, NodeLost, TreeChanged, Push.Again {
     OpeningConversations opening = conversations.open(nodes);
     PushOptions usual = usual(options);
     Scan found;
@@ -173,13 +171,25 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(open.stream().filter(fresh::add).toList(), findsNames());
       changes = home.lookPatiently(open, found.manifest());
     }
-    Generation moved = push(found, changes, usual, talk).run(open, fresh);
-    pushed(found, nodes);
-    return moved;
+    done(found, push(found, changes, usual, talk).run(open, fresh), nodes);
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
-    return new Push(conversations, home.changes(), changes, found, options, mayDelete(found), talk);
+    var start = new Push.Start(found, changes, obstacles, last.mayDelete(found));
+    return new Push(conversations, home.changes(), start, options, talk);
+  }
+
+  private Push.Done done(Scan found, Push.Done done, List<SyncNode> nodes) {
+    conversations.known(done.manifest());
+    home.pushed(done.decisions().held());
+    slow.quick(nodes.stream().map(node -> node.info().index()).toList());
+    last.done(done, found, conversations.all(), home.trash());
+    return done;
+  }
+
+  /** What the last push has left. On any thread. */
+  public LastPush last() {
+    return last;
   }
 
   // ---- without a user
@@ -217,21 +227,18 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public Looked lookAgain(Optional<Set<Path>> folders, Set<String> waiting)
       throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      if (!Files.isDirectory(scan.root())) {
-        throw new GpushException(
-            new SyncFailure.Unreadable(scan.root().toString(), "the folder is not there"));
-      }
-      Scan found = scan.look(folders, waiting);
-      looked = Optional.of(found);
-      return new Looked(
-          found.manifest().differences(conversations.known()),
-          found.left(),
-          found.manifest().root());
-    } finally {
-      lock.unlock();
-    }
+    return locked(
+        () -> {
+          if (!Files.isDirectory(scan.root())) {
+            throw new GpushException(
+                new SyncFailure.Unreadable(scan.root().toString(), "the folder is not there"));
+          }
+          Manifest pushed = conversations.known();
+          Scan found = scan.look(folders, waiting);
+          looked = Optional.of(found);
+          Manifest here = found.manifest();
+          return new Looked(last.pending(here, pushed), found.left(), here.root());
+        });
   }
 
   /**
@@ -248,6 +255,9 @@ public final class WorkspaceSync implements AutoCloseable {
     try (SlowNodes.Watch _ = inBackground(nodes)) {
       conversations.retain(nodes);
       boolean lookAgain = check;
+      if (check) {
+        obstacles.forgetRefused();
+      }
       for (int attempt = 1; ; attempt++) {
         Conversations.requireReachable(nodes);
         try {
@@ -256,18 +266,13 @@ public final class WorkspaceSync implements AutoCloseable {
           if (attempt >= 2 || !lost.slow().isEmpty()) {
             throw new NodeFailed(lost);
           }
-        } catch (Push.Moved moved) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(moved);
+        } catch (Push.Again again) {
+          requireSteady(again, attempt);
+          lookAgain |= isForAnotherLook(again);
+          if (again instanceof Push.Moved) {
+            home.awaitSettled(attempt);
           }
-          home.awaitSettled(attempt);
-        } catch (Push.Edited edited) {
-          lookAgain = true;
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsteady(edited);
-          }
-          Set<Path> folders = home.bring(conversations.of(nodes), edited.coming(), Talk.silent());
+          Set<Path> folders = bring(again, nodes, Talk.silent());
           looked = Optional.of(scan.look(Optional.of(folders), Set.of()));
         } catch (TreeChanged changed) {
           if (attempt == MAX_ATTEMPTS) {
@@ -324,7 +329,7 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(one, findsNames());
       return looked.isEmpty()
           ? Homecoming.Came.nothing()
-          : home.comeHome(one, looked.get().manifest());
+          : home.comeHome(one, looked.get().manifest(), usual(PushOptions.save()), last);
     } catch (NodeFailed unreachable) {
       return Homecoming.Came.nothing();
     } catch (NodeLost lost) {
@@ -346,7 +351,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Pushed attemptLooked(List<SyncNode> nodes, boolean lookAgain)
-      throws InterruptedException, NodeLost, NodeFailed, TreeChanged, Push.Moved, Push.Edited {
+      throws InterruptedException, NodeLost, NodeFailed, TreeChanged, Push.Again {
     Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
     var fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
@@ -354,26 +359,40 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(open, findsNames());
       fresh.addAll(open);
     }
-    List<String> paths = found.manifest().differences(conversations.known());
+    List<String> before = last.pending(found.manifest(), conversations.known());
     PushOptions options = usual(PushOptions.save());
     ChangesThere.Found changes =
         lookAgain && options.bringsEditsHome()
             ? home.look(open, found.manifest())
             : ChangesThere.Found.nothing();
-    Generation moved = push(found, changes, options, Talk.silent()).run(open, fresh);
-    pushed(found, nodes);
-    return new Pushed(moved, paths);
+    Push push = push(found, changes, options, Talk.silent());
+    Push.Done done = done(found, push.run(open, fresh), nodes);
+    List<String> paths =
+        before.stream().filter(path -> !done.decisions().held().contains(path)).toList();
+    return new Pushed(done.generation(), paths);
   }
 
-  private void pushed(Scan found, List<SyncNode> nodes) {
-    conversations.known(found.manifest());
-    lastHead = found.head();
-    slow.quick(nodes.stream().map(node -> node.info().index()).toList());
+  /** What refused something says what to leave out, and needs no look unless it has changed. */
+  private boolean isForAnotherLook(Push.Again again) {
+    return !(again instanceof Push.Refused refused) || obstacles.add(refused.obstacles());
   }
 
-  private static GpushException unsteady(Exception cause) {
-    return new GpushException(
-        new AgentFailure.NotUnderstood("the copies change while they are synced", ""), cause);
+  /** Returns the folders in which something may have changed. */
+  private Set<Path> bring(Push.Again again, List<SyncNode> nodes, Talk talk)
+      throws InterruptedException {
+    if (!(again instanceof Push.Edited edited)) {
+      return Set.of();
+    }
+    last.decided(edited.coming().decided());
+    obstacles.forget(edited.coming().decided());
+    return home.bring(conversations.of(nodes), edited.coming(), talk);
+  }
+
+  private static void requireSteady(Push.Again again, int attempt) {
+    if (attempt == MAX_ATTEMPTS) {
+      throw new GpushException(
+          new AgentFailure.NotUnderstood("the copies change while they are synced", ""), again);
+    }
   }
 
   /** The file is left as it was; everything else can go. */
@@ -398,8 +417,6 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
-  // ----
-
   /** Has the lock until it is closed, and waits for no slow node. */
   private SlowNodes.Watch inBackground(List<SyncNode> nodes) throws InterruptedException {
     lock.lockInterruptibly();
@@ -416,11 +433,6 @@ public final class WorkspaceSync implements AutoCloseable {
     return edits == Edits.STAY ? options.leavingEdits() : options;
   }
 
-  /** A repository that is gone has not moved: that is how an unmounted disk looks. */
-  private boolean mayDelete(Scan found) {
-    return lastHead.isPresent() && found.head().isPresent() && !lastHead.equals(found.head());
-  }
-
   private boolean findsNames() {
     return edits == Edits.COME_HOME;
   }
@@ -435,20 +447,7 @@ public final class WorkspaceSync implements AutoCloseable {
   public void pull(SyncNode node, String path, Path target, Talk talk) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      for (int attempt = 1; ; attempt++) {
-        try {
-          conversations.finish(conversations.open(List.of(node)));
-          Path place = target.toAbsolutePath();
-          home.pull(conversations.of(List.of(node)), pull -> pull.run(path, place), talk);
-          return;
-        } catch (NodeLost lost) {
-          if (attempt == MAX_ATTEMPTS) {
-            throw lost.failure();
-          }
-        } catch (TreeChanged impossible) {
-          throw new IllegalStateException("nothing was sent", impossible);
-        }
-      }
+      home.fetch(node, path, target.toAbsolutePath(), talk, MAX_ATTEMPTS);
     } finally {
       lock.unlock();
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.UsageFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,8 +89,8 @@ final class BothSidesTest extends SyncFixture {
       return true;
     } catch (GpushException held) {
       assertTrue(
-          held.failure() instanceof SyncFailure.Conflicts
-              || held.failure() instanceof SyncFailure.ManyDeleted,
+          held.failure() instanceof SyncFailure.Held
+              || held.failure() instanceof UsageFailure.NobodyToAsk,
           held::toString);
       return false;
     }

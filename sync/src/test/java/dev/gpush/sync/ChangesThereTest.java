@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.sync.tree.Generation;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -197,25 +196,32 @@ final class ChangesThereTest extends SyncFixture {
   }
 
   @Test
-  void manyDeletionsAreNotDone() throws Exception {
+  void manyDeletionsWaitForAYes() throws Exception {
     nodes(2);
     for (int i = 0; i < 60; i++) {
       laptop.write(i + ".py", "1");
     }
     Generation first = push();
-    for (int i = 0; i < 21; i++) {
+    for (int i = 0; i < 51; i++) {
       editors().delete(i + ".py");
     }
     editors().write("new.py", "1");
 
-    var many = assertInstanceOf(SyncFailure.ManyDeleted.class, failure(this::push));
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(this::push));
 
-    assertEquals(21, many.paths().size());
     assertEquals(60, laptop.tree().size());
     assertEquals(first, held(nodes.get(1)).generation());
+    assertEquals(List.of("51 of 60 files are gone on node 0. Delete them here, too?"), talk.asked);
     sync.push(all(), PushOptions.standard().overwriting(), talk);
     assertEquals(61, editors().tree().size());
     assertEquals(60, laptop.tree().size());
+    for (int i = 0; i < 51; i++) {
+      editors().delete(i + ".py");
+    }
+    talk.answer = FakeTalk.Answer.YES;
+    assertAllHold(push());
+    assertEquals(10, laptop.tree().size());
+    assertEquals(51, trash().size());
   }
 
   @Test
@@ -227,14 +233,13 @@ final class ChangesThereTest extends SyncFixture {
     laptop.write("a.py", "edited here");
     laptop.write("new.py", "here");
 
-    assertEquals(
-        List.of(new Conflict(0, "new.py", "foreign")),
-        assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push)).conflicts());
+    assertEquals(List.of("a.py DELETED_THERE 0", "new.py CHANGED_BOTH 0"), held());
 
     assertEquals("edited here", laptop.read("a.py"));
     assertEquals("here", laptop.read("new.py"));
     assertEquals("there", editors().read("new.py"));
-    editors().delete("new.py");
+    assertFalse(Files.exists(there("a.py")));
+    editors().delete("new.py").write("a.py", "1");
     assertAllHold(push());
     assertEquals("edited here", editors().read("a.py"));
   }
@@ -248,9 +253,7 @@ final class ChangesThereTest extends SyncFixture {
     // Between the look and the copy.
     nodes.getFirst().beforePull = () -> laptop.write("new.py", "here");
 
-    assertEquals(
-        List.of(new Conflict(0, "new.py", "foreign")),
-        assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push)).conflicts());
+    assertEquals(List.of("new.py CHANGED_BOTH 0"), held());
 
     assertEquals("here", laptop.read("new.py"));
     assertEquals("there", editors().read("new.py"));

@@ -1,15 +1,14 @@
 package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.sync.tree.Generation;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Edits of an editor on node 0, with the real node side. */
@@ -53,29 +52,59 @@ final class EditsThereTest extends SyncFixture {
   }
 
   @Test
-  void whatWasEditedHereAsWellOrOnAnotherNodeStaysAConflict() throws Exception {
+  void whatWasEditedHereAsWellOrOnAnotherNodeIsHeld() throws Exception {
     nodes(2);
     laptop.write("a", "1").write("b", "1").write("c", "1");
-    Generation first = push();
+    push();
     WorkFolder editors = nodes.getFirst().folder();
     editors.write("a", "there");
 
-    laptop.write("a", "here");
-    assertEquals(List.of(new Conflict(0, "a", "changed")), conflicts());
+    laptop.write("a", "here").write("c", "2");
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
+    assertEquals("2", nodes.get(1).folder().read("c"));
     laptop.write("a", "1");
     nodes.get(1).folder().write("a", "elsewhere");
-    assertEquals(
-        List.of(new Conflict(0, "a", "changed"), new Conflict(1, "a", "changed")), conflicts());
-    nodes.get(1).folder().write("a", "1").write("b", "drifted");
-    assertEquals(
-        List.of(new Conflict(0, "a", "changed"), new Conflict(1, "b", "changed")), conflicts());
+    assertEquals(List.of("a OTHER_NODE 1"), held());
+    nodes.get(1).folder().write("b", "drifted");
     laptop.delete("a");
-    assertEquals(List.of(new Conflict(1, "b", "changed")), conflicts());
+    assertEquals(List.of("a DELETED_HERE 0", "b OTHER_NODE 1"), held());
 
     assertEquals("there", editors.read("a"));
+    assertEquals("elsewhere", nodes.get(1).folder().read("a"));
+    assertEquals("drifted", nodes.get(1).folder().read("b"));
     for (FakeNode node : nodes) {
-      assertEquals(first, held(node).generation());
+      assertEquals(sync.last().generation(), held(node).generation());
     }
+  }
+
+  /** Between two pushes, as while a run holds saves, both sides have what came home last. */
+  @Test
+  void whatHasComeHomeIsTheVersionThatBothHad() throws Exception {
+    nodes(2);
+    laptop.write("there again", "1").write("here then", "1").write("both then", "1");
+    push();
+    WorkFolder editors = nodes.getFirst().folder();
+    editors.write("there again", "2").write("here then", "2").write("both then", "2");
+    assertEquals(3, comesHome().size());
+
+    editors.write("there again", "3").write("both then", "3 there");
+    laptop.write("here then", "3").write("both then", "3 here");
+
+    assertEquals(List.of("there again"), comesHome());
+    assertEquals(List.of("both then CHANGED_BOTH 0"), held());
+    assertEquals("3", nodes.get(1).folder().read("there again"));
+    assertEquals("3", editors.read("here then"));
+    assertEquals("3 there", editors.read("both then"));
+    assertEquals("3 here", laptop.read("both then"));
+    laptop.write("there again", "4").write("both then", "3 there");
+    push();
+    editors.write("there again", "5");
+    assertEquals(List.of("there again"), comesHome(), "that it came once is past");
+  }
+
+  private List<String> comesHome() throws Exception {
+    sync.lookAgain(Optional.empty(), Set.of());
+    return sync.comeHome(nodes.getFirst()).paths();
   }
 
   @Test
@@ -84,7 +113,7 @@ final class EditsThereTest extends SyncFixture {
     laptop.write("a", "1");
     push();
     nodes.get(1).folder().write("a", "drifted");
-    assertEquals(List.of(new Conflict(1, "a", "changed")), conflicts());
+    assertEquals(List.of("a OTHER_NODE 1"), held());
 
     nodes.get(1).folder().write("a", "1");
 
@@ -101,12 +130,8 @@ final class EditsThereTest extends SyncFixture {
     nodes.getFirst().folder().write("a", "there");
 
     assertEquals(List.of(), sync.comeHome(nodes.getFirst()).paths());
-    assertEquals(List.of(new Conflict(0, "a", "changed")), conflicts());
+    assertEquals(List.of("a STAYS_THERE 0"), held());
     assertEquals("1", laptop.read("a"));
-  }
-
-  private List<Conflict> conflicts() {
-    return assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push)).conflicts();
   }
 
   @Test
@@ -118,7 +143,7 @@ final class EditsThereTest extends SyncFixture {
     // Between the comparison and the copy.
     nodes.getFirst().beforePull = () -> laptop.write("a", "saved here");
 
-    assertEquals(List.of(new Conflict(0, "a", "changed")), conflicts());
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
 
     assertEquals("saved here", laptop.read("a"));
     assertEquals("there", nodes.getFirst().folder().read("a"));
@@ -131,9 +156,11 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("log", new byte[(50 << 20) + 1]);
 
-    assertEquals(List.of(new Conflict(0, "log", "changed")), conflicts());
+    assertEquals(List.of("log CANNOT_COME 0"), held());
     assertEquals("1", laptop.read("log"));
     laptop.write("other", "1");
-    assertEquals(List.of(new Conflict(0, "log", "changed")), conflicts());
+    assertEquals(List.of("log CANNOT_COME 0"), held());
+    assertEquals("1", nodes.getFirst().folder().read("other"));
+    assertEquals("it has more than 50 MB", sync.last().held().getFirst().detail());
   }
 }

@@ -68,6 +68,7 @@ final class FakeNode implements SyncNode {
   private static final int PULL = 12;
 
   private static final int PREPARE = 5;
+  private static final int COMMIT = 7;
 
   private final NodeInfo info;
   private final List<Process> processes = new CopyOnWriteArrayList<>();
@@ -78,6 +79,7 @@ final class FakeNode implements SyncNode {
   volatile int dieAt;
   volatile Runnable beforePull = () -> {};
   volatile Runnable beforePrepare = () -> {};
+  volatile Runnable beforeCommit = () -> {};
 
   /** What happens before that many further bytes are on their way to the node. */
   record Moment(AtomicLong bytes, Runnable action) {}
@@ -227,6 +229,9 @@ final class FakeNode implements SyncNode {
           }
           if (length > TYPE && source[offset + TYPE] == PREPARE) {
             beforePrepare.run();
+          }
+          if (length > TYPE && source[offset + TYPE] == COMMIT) {
+            beforeCommit.run();
           }
           Moment next = moment.get();
           if (next != null

@@ -9,10 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.NodeHolds;
-import dev.gpush.sync.node.NodeHolds.Deviation;
 import dev.gpush.sync.tree.Generation;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -143,23 +142,26 @@ class PushTest extends SyncFixture {
   }
 
   @Test
-  void aConflictOnOneNodeLeavesAllWhereTheyWere() throws Exception {
+  void whatDriftedOnOneNodeIsHeldAndTheRestGoes() throws Exception {
     nodes(3);
     laptop.write("a", "1").write("b", "1").write("same", "1");
-    Generation first = push();
+    push();
     nodes.get(1).folder().write("a", "edited there").write("new", "made there").write("same", "2");
     laptop.write("a", "2").write("b", "2").write("same", "2");
 
-    assertEquals(
-        new SyncFailure.Conflicts(List.of(new Conflict(1, "a", "changed"))), failure(this::push));
+    assertEquals(List.of("a OTHER_NODE 1"), held());
     laptop.write("a", "edited there").write("new", "other");
-    assertEquals(
-        new SyncFailure.Conflicts(List.of(new Conflict(1, "new", "foreign"))), failure(this::push));
+    assertEquals(List.of("new OTHER_NODE 1"), held());
 
     for (int i = 0; i < 3; i++) {
-      assertEquals("1", nodes.get(i).folder().read("b"));
-      assertEquals(first, held(nodes.get(i)).generation());
+      assertEquals("2", nodes.get(i).folder().read("b"));
+      assertEquals("2", nodes.get(i).folder().read("same"));
+      assertEquals("edited there", nodes.get(i).folder().read("a"));
+      assertEquals(sync.last().generation(), held(nodes.get(i)).generation());
     }
+    assertEquals("made there", nodes.get(1).folder().read("new"));
+    assertFalse(WorkFolder.exists(nodes.get(2).folder().path().resolve("new")));
+    assertEquals(3, sync.last().generation().counter());
   }
 
   @Test
@@ -172,7 +174,9 @@ class PushTest extends SyncFixture {
     nodes.get(1).folder().write("p", "a file now");
     laptop.write("dir", "a file here");
 
-    assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push));
+    assertEquals(
+        List.of("a OTHER_NODE 1", "dir IN_THE_WAY 1", "p IN_THE_WAY 1", "p/q IN_THE_WAY 0"),
+        held());
     Generation moved = sync.push(all(), PushOptions.standard().overwriting(), talk);
 
     assertEquals(laptop.tree(), nodes.get(1).folder().tree());
@@ -347,9 +351,10 @@ class PushTest extends SyncFixture {
 
     assertEquals(first, held.generation());
     assertEquals(Set.of("a", "b", "c"), held.deviations().keySet());
-    assertInstanceOf(Deviation.Changed.class, held.deviations().get("a"));
-    assertEquals(new Deviation.Missing(), held.deviations().get("b"));
-    assertEquals(new Deviation.OtherMode(), held.deviations().get("c"));
+    Version was = Version.of(held.manifest().get("c"));
+    assertFalse(held.now("a").hasBytesOf(was) || held.now("a").isAbsent());
+    assertTrue(held.now("b").isAbsent());
+    assertTrue(held.now("c").hasBytesOf(was) && !held.now("c").is(was));
     assertEquals(Map.of(), held(nodes.getFirst()).deviations());
   }
 
@@ -411,9 +416,9 @@ class PushTest extends SyncFixture {
     laptop.write("a.py", "1").write("run.sh", "1");
     push();
     nodes.get(1).folder().write("a.py", "edited there").write("out/x", new byte[600_000]);
-    nodes.get(1).folder().executable("run.sh", true);
     nodes.get(1).folder().link("out/l", "x");
-    assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push));
+    assertEquals(List.of("a.py OTHER_NODE 1"), held());
+    nodes.get(1).folder().executable("run.sh", true);
 
     pull(1, "a.py");
     pull(1, "out");

@@ -1,10 +1,12 @@
 package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
@@ -125,6 +127,15 @@ public class SyncFixture {
       throw new AssertionError(failed);
     }
     return nodes.stream().mapToLong(node -> node.toNode.get()).max().orElseThrow() - before;
+  }
+
+  /** A push holds these, as in {@code a CHANGED_BOTH 0}; everything else has gone. */
+  List<String> held() {
+    var held = assertInstanceOf(SyncFailure.Held.class, failure(this::push));
+    assertEquals(held.paths(), sync.last().held());
+    return held.paths().stream()
+        .map(each -> each.path() + " " + each.reason() + " " + each.node())
+        .toList();
   }
 
   static Failure failure(Executable action) {

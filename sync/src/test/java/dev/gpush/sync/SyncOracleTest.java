@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.tree.Generation;
 import java.io.IOException;
@@ -243,9 +244,9 @@ final class SyncOracleTest extends SyncFixture {
    */
   private String failed(GpushException held, Trouble trouble) {
     boolean isForUser =
-        held.failure() instanceof SyncFailure.Conflicts
+        held.failure() instanceof SyncFailure.Held
             || held.failure() instanceof AgentFailure.LinkOver
-            || held.failure() instanceof SyncFailure.ManyDeleted
+            || held.failure() instanceof UsageFailure.NobodyToAsk
             || held.failure() instanceof SyncFailure.NotWritten;
     if (!isForUser && trouble == Trouble.NONE) {
       throw new AssertionError("without any trouble: " + held.failure(), held);
@@ -339,7 +340,7 @@ final class SyncOracleTest extends SyncFixture {
       try {
         return sync.push(all(), PushOptions.standard(), talk);
       } catch (GpushException held) {
-        if (i == NODES || !(held.failure() instanceof SyncFailure.Conflicts)) {
+        if (i == NODES || !(held.failure() instanceof SyncFailure.Held)) {
           throw held;
         }
       }

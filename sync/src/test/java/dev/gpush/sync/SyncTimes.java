@@ -17,7 +17,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 
 /**
  * Measures whole pushes without a link: {@code java … SyncTimes FILES NODES}. Not a test: a number
@@ -87,7 +86,7 @@ final class SyncTimes {
           ROUNDS,
           () -> {
             folder.write("src/module0/file0.py", text(random));
-            sync.push(all, new PushOptions(Set.of()), Talk.silent());
+            sync.push(all, PushOptions.save(), Talk.silent());
           });
     } finally {
       tasks.close();

@@ -150,39 +150,32 @@ final class RemoteFailureText {
     };
   }
 
-  private static boolean isOneEdit(List<SyncFailure.Conflict> conflicts) {
-    return conflicts.size() == 1
-        && conflicts.getFirst().node() == 0
-        && conflicts.getFirst().why().equals("changed");
-  }
-
-  private String overwriting() {
-    return typed.verb().filter(List.of("run", "sync")::contains).isPresent()
-        ? typed.with("--overwrite")
-        : "gpush sync --overwrite";
+  /** Of one path its name, of many what stands for all. */
+  private static String keeping(List<SyncFailure.HeldPath> paths) {
+    String which = paths.size() == 1 ? Clean.word(paths.getFirst().path()) : ".";
+    return "gpush sync --keep laptop "
+        + which
+        + " sends what is here; gpush sync --keep node "
+        + which
+        + " takes what is there; the other version goes to a trash";
   }
 
   Message sync(SyncFailure failure) {
     return switch (failure) {
-      case SyncFailure.Conflicts(var conflicts) ->
+      case SyncFailure.Held(var paths) ->
           new Message(
-              conflicts.size() == 1
-                  ? "a file on the nodes would be overwritten"
-                  : conflicts.size() + " files on the nodes would be overwritten",
-              Phrase.capped(conflicts.stream().map(RemoteFailureText::conflict).toList()),
-              isOneEdit(conflicts)
-                  ? "gpush pull "
-                      + Clean.word(conflicts.getFirst().path())
-                      + " takes the node's; "
-                      + overwriting()
-                      + " sends yours"
-                  : overwriting());
-      case SyncFailure.ManyDeleted(var node, var paths, var of) ->
+              paths.size() == 1
+                  ? paths.getFirst().path() + " is held: both versions stay where they are"
+                  : paths.size() + " files are held: all versions stay where they are",
+              Phrase.capped(paths.stream().map(held -> held.path() + ": " + held.why()).toList()),
+              keeping(paths));
+      case SyncFailure.NotHeld(var paths) ->
           Message.of(
-              paths.size() + " of " + of + " files are gone on node " + node,
-              "that may be an accident, so they are still here"
-                  + (paths.isEmpty() ? "" : ": " + String.join(", ", Phrase.capped(paths))),
-              overwriting() + " writes them there again; or delete them here, too");
+              "nothing was decided about "
+                  + and(
+                      paths.stream().map(path -> path.isEmpty() ? "the workspace" : path).toList()),
+              "no path there is held; everything else was sent",
+              "gpush sync status");
       case SyncFailure.TooMuch(var root, var why, var files, var bytes) ->
           Message.of(
               root + " is not copied without asking",
@@ -225,18 +218,6 @@ final class RemoteFailureText {
                   ? "gpush sync"
                   : Clean.command(List.of("mv", paths.getFirst(), paths.getFirst() + ".renamed")));
     };
-  }
-
-  private static String conflict(SyncFailure.Conflict conflict) {
-    String why =
-        switch (conflict.why()) {
-          case "changed" -> "was changed there";
-          case "foreign" -> "was made there, not by gpush";
-          case "type" -> "is something else there, such as a folder";
-          case "parent" -> "is inside something there that is not a folder of gpush";
-          default -> conflict.why();
-        };
-    return "node " + conflict.node() + ": " + conflict.path() + " " + why;
   }
 
   Message launch(LaunchFailure failure) {

@@ -1,15 +1,77 @@
 package dev.gpush.core.failure;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
 
 /** Files could not be brought to the nodes; no node moved to the new generation. */
 public sealed interface SyncFailure extends Failure {
-  /** A path that gpush will not overwrite: {@code why} is changed, foreign, type or parent. */
-  record Conflict(int node, String path, String why) {}
+  /**
+   * A path of the workspace that has versions of which none is newer than the others: all stay
+   * where they are until a user decides.
+   *
+   * @param node with the other version
+   * @param here when it was changed on this machine; empty when it is not there
+   * @param there when it was changed on the node, by the node's clock
+   * @param detail a clause for {@link Reason#CANNOT_COME} and {@link Reason#IN_THE_WAY}
+   */
+  record HeldPath(
+      String path,
+      Reason reason,
+      int node,
+      Optional<Instant> here,
+      Optional<Instant> there,
+      String detail) {
+    /** Why a path is held. */
+    public enum Reason {
+      CHANGED_BOTH,
+      DELETED_HERE,
+      DELETED_THERE,
+      /** It was changed on the editors' node, where changes are to stay. */
+      STAYS_THERE,
+      /** What is on the editors' node cannot be here. */
+      CANNOT_COME,
+      /** Another node has bytes of its own. */
+      OTHER_NODE,
+      /** A file or folder is in its way that is held, or is not gpush's. */
+      IN_THE_WAY
+    }
 
-  record Conflicts(List<Conflict> conflicts) implements SyncFailure {
-    public Conflicts {
-      conflicts = List.copyOf(conflicts);
+    /** As in {@code changed here 2026-11-27T03:15:04Z and on node 0 2026-11-27T03:16:10Z}. */
+    public String why() {
+      return switch (reason) {
+        case CHANGED_BOTH -> "changed here" + at(here) + " and on node " + node + at(there);
+        case DELETED_HERE -> "deleted here, and changed on node " + node + at(there);
+        case DELETED_THERE -> "changed here" + at(here) + ", and deleted on node " + node;
+        case STAYS_THERE -> "changed on node " + node + at(there) + ", where changes stay";
+        case CANNOT_COME ->
+            "changed on node " + node + at(there) + ", and cannot come home: " + detail;
+        case OTHER_NODE -> "changed on node " + node + at(there);
+        case IN_THE_WAY -> detail;
+      };
+    }
+
+    private static String at(Optional<Instant> time) {
+      return time.map(moment -> " " + moment.truncatedTo(ChronoUnit.SECONDS)).orElse("");
+    }
+  }
+
+  /**
+   * These paths have versions of which none is newer; everything else is on all nodes.
+   *
+   * @param paths at least one
+   */
+  record Held(List<HeldPath> paths) implements SyncFailure {
+    public Held {
+      paths = List.copyOf(paths);
+    }
+  }
+
+  /** A user has decided about paths of which none is held. */
+  record NotHeld(List<String> paths) implements SyncFailure {
+    public NotHeld {
+      paths = List.copyOf(paths);
     }
   }
 
@@ -24,17 +86,6 @@ public sealed interface SyncFailure extends Failure {
   /** no-space, read-only, denied or limit on a node. */
   record NodeCannotWrite(int node, String code, String path, String detail)
       implements SyncFailure {}
-
-  /**
-   * Many files are gone on the editors' node, perhaps by accident; nothing was deleted.
-   *
-   * @param of the files of the workspace
-   */
-  record ManyDeleted(int node, List<String> paths, int of) implements SyncFailure {
-    public ManyDeleted {
-      paths = List.copyOf(paths);
-    }
-  }
 
   record NoSuchPath(int node, String path) implements SyncFailure {}
 

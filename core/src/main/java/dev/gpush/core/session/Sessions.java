@@ -61,6 +61,12 @@ public interface Sessions {
   /** Sends the workspace to all nodes; returns the generation they then hold. */
   long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException;
 
+  /**
+   * Decides about paths that are held, and sends the workspace to all nodes; the other versions go
+   * to the trash of their side. Returns the generation that the nodes then hold.
+   */
+  long keep(SessionName name, KeepRequest request, Talk talk) throws InterruptedException;
+
   /** Where its files stand. */
   SyncView syncState(SessionName name);
 
@@ -111,6 +117,28 @@ public interface Sessions {
    */
   SessionView adopt(Optional<String> which, boolean take, Path folder, Talk talk)
       throws InterruptedException;
+
+  /**
+   * What a user decides about paths that are held.
+   *
+   * @param paths relative to the workspace; a folder stands for all that is in it, and the empty
+   *     path for everything
+   */
+  record KeepRequest(Side side, List<String> paths) {
+    /** Whose version goes everywhere. */
+    public enum Side {
+      LAPTOP,
+      /** Of the node on which editors work. */
+      NODE
+    }
+
+    public KeepRequest {
+      paths = List.copyOf(paths);
+      if (paths.isEmpty()) {
+        throw new IllegalArgumentException("no paths to decide about");
+      }
+    }
+  }
 
   /** A request that failed, and why. */
   record EndedRequest(SessionName session, Instant asked, String why) {}

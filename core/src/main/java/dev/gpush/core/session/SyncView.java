@@ -1,5 +1,6 @@
 package dev.gpush.core.session;
 
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param staying new files and folders of the editors' node that do not come home, and why
  * @param watching empty when changes are noticed at once, or the user wants them sent on demand;
  *     else how they are found, and how late, or why they are not looked for
+ * @param versions of which none is newer, or that were replaced
  * @param history where the git repository of node 0 stands, as a sentence without its end; empty
  *     when there is none to have
  */
@@ -28,6 +30,7 @@ public record SyncView(
     List<Held> held,
     List<Held> staying,
     String watching,
+    Versions versions,
     String history) {
   public SyncView {
     nodes = List.copyOf(nodes);
@@ -38,13 +41,15 @@ public record SyncView(
 
   /** The same with this history. */
   public SyncView with(String said) {
-    return new SyncView(mode, isSynced, generation, nodes, pending, held, staying, watching, said);
+    return new SyncView(
+        mode, isSynced, generation, nodes, pending, held, staying, watching, versions, said);
   }
 
   /** The same, held by this. */
   public SyncView heldBy(String why) {
     List<Held> all = List.of(new Held("", why));
-    return new SyncView(mode, false, generation, nodes, pending, all, staying, watching, history);
+    return new SyncView(
+        mode, false, generation, nodes, pending, all, staying, watching, versions, history);
   }
 
   /** Why a save does not go at once, as a sentence without its end; empty when it does. */
@@ -92,9 +97,41 @@ public record SyncView(
    */
   public record Held(String what, String why) {}
 
+  /**
+   * A folder with versions that were replaced or deleted. It is never empty.
+   *
+   * @param node where it is; empty: on this machine
+   */
+  public record Trash(Optional<Integer> node, String folder, long bytes, int files) {}
+
+  /**
+   * Versions of files that are not in all trees.
+   *
+   * @param held paths with versions of which none is newer
+   */
+  public record Versions(List<HeldPath> held, List<Trash> trashes) {
+    public Versions {
+      held = List.copyOf(held);
+      trashes = List.copyOf(trashes);
+    }
+
+    public static Versions none() {
+      return new Versions(List.of(), List.of());
+    }
+  }
+
   /** Nothing is known, as before a session has nodes. */
   public static SyncView none() {
     return new SyncView(
-        Mode.OFF, false, Optional.empty(), List.of(), List.of(), List.of(), List.of(), "", "");
+        Mode.OFF,
+        false,
+        Optional.empty(),
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of(),
+        "",
+        Versions.none(),
+        "");
   }
 }

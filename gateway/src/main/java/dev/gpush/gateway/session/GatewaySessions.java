@@ -15,6 +15,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
@@ -370,6 +371,16 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     try (TurnQueue.Turn _ = session.begin("sync", talk)) {
       links.ensure(session, talk);
       return session.work().bring(overwrite, talk);
+    }
+  }
+
+  @Override
+  public long keep(SessionName name, KeepRequest request, Talk talk) throws InterruptedException {
+    LiveSession session = find(name);
+    session.requireNodes();
+    try (TurnQueue.Turn _ = session.begin("sync", talk)) {
+      links.ensure(session, talk);
+      return session.work().keep(request, talk);
     }
   }
 

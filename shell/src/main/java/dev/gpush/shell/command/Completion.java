@@ -117,7 +117,15 @@ final class Completion {
     List<PositionalParamSpec> parameters = spec.positionalParameters();
     boolean isRepeated = !parameters.isEmpty() && parameters.getLast().arity().isVariable();
     int at = isRepeated ? Math.min(given, parameters.size() - 1) : given;
-    return at < parameters.size() ? values(parameters.get(at).paramLabel()) : List.of();
+    if (at >= parameters.size()) {
+      return List.of();
+    }
+    String label = parameters.get(at).paramLabel();
+    if (!label.equals("WHAT")) {
+      return values(label);
+    }
+    boolean keeps = before.stream().anyMatch(word -> word.split("=", 2)[0].equals("--keep"));
+    return keeps ? List.of(FILES) : given == 0 ? values(label) : List.of();
   }
 
   private static List<Candidate> options(CommandSpec spec) {
@@ -167,6 +175,7 @@ final class Completion {
       case "SHELL" -> plain(CompletionCommand.SHELLS);
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "WHAT" -> plain(SyncCommand.ACTIONS);
+      case "SIDE" -> plain(SyncCommand.SIDES);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
       case "N", "GPUS", "SLOTS", "RANKS", "PODS", "PATTERN", "NAME=VALUE", "NAME[=VALUE]" ->

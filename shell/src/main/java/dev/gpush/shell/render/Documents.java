@@ -183,6 +183,27 @@ public final class Documents {
             .toList(),
         "watching",
         text(state.watching()),
+        "versions",
+        state.versions().held().stream()
+            .map(
+                path ->
+                    Json.object(
+                        "path", path.path(),
+                        "why", path.why(),
+                        "node", path.node(),
+                        "here", path.here().map(Instant::toString),
+                        "there", path.there().map(Instant::toString)))
+            .toList(),
+        "trashes",
+        state.versions().trashes().stream()
+            .map(
+                trash ->
+                    Json.object(
+                        "node", trash.node(),
+                        "folder", trash.folder(),
+                        "bytes", trash.bytes(),
+                        "files", trash.files()))
+            .toList(),
         "history",
         text(state.history()));
   }

@@ -1,8 +1,10 @@
 package dev.gpush.shell.render;
 
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.text.Clean;
+import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +29,7 @@ public record SyncText(SessionName session, SyncView state) {
         lines.add("  not sent: " + Clean.line(held.what() + ": " + held.why()));
       }
     }
+    addVersions(lines);
     for (SyncView.Node node : state.nodes()) {
       if (!node.behind().isEmpty()) {
         lines.add(
@@ -39,11 +42,36 @@ public record SyncText(SessionName session, SyncView state) {
       }
     }
     addStaying(lines);
+    for (SyncView.Trash trash : state.versions().trashes()) {
+      lines.add(
+          "  trash "
+              + trash.node().map(node -> "of node " + node).orElse("here")
+              + ": "
+              + trash.files()
+              + (trash.files() == 1 ? " file, " : " files, ")
+              + Phrase.size(trash.bytes())
+              + ", in "
+              + Clean.line(trash.folder()));
+    }
     state.limitation().ifPresent(text -> lines.add("  " + Clean.line(text)));
     if (!state.history().isEmpty()) {
       lines.add("  git: " + Clean.line(state.history()));
     }
     return lines;
+  }
+
+  private void addVersions(List<String> lines) {
+    List<HeldPath> held = state.versions().held();
+    held.stream()
+        .limit(NAMED)
+        .forEach(each -> lines.add("  held: " + Clean.line(each.path() + ": " + each.why())));
+    if (held.size() > NAMED) {
+      lines.add("  and " + (held.size() - NAMED) + " more; gpush sync status --json has them all");
+    }
+    if (!held.isEmpty()) {
+      lines.add(
+          "  gpush sync --keep laptop PATH sends what is here, --keep node PATH takes node 0's");
+    }
   }
 
   private void addStaying(List<String> lines) {
@@ -112,6 +140,9 @@ public record SyncText(SessionName session, SyncView state) {
       return files(state.pending().size())
           + (reason().isPresent() ? " held" : " on the way")
           + reason().filter(why -> why.startsWith("run ")).map(why -> ", " + why).orElse("");
+    }
+    if (!state.versions().held().isEmpty()) {
+      return files(state.versions().held().size()) + " held";
     }
     long having =
         state.nodes().stream().filter(node -> node.generation().equals(state.generation())).count();

@@ -16,6 +16,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
@@ -246,6 +247,13 @@ public final class FakeSessions implements Sessions {
     failing();
     calls.add("sync " + name + (overwrite ? " overwrite" : ""));
     return 43;
+  }
+
+  @Override
+  public long keep(SessionName name, KeepRequest request, Talk talk) {
+    failing();
+    calls.add("keep " + name + " " + request.side() + " " + request.paths());
+    return 44;
   }
 
   SyncView syncState = SyncView.none();

@@ -1,10 +1,14 @@
 package dev.gpush.shell.command;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SendReason.Kind;
 import dev.gpush.core.session.SendReason.Verdict;
 import dev.gpush.core.session.SyncView;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +34,7 @@ final class SyncCommandTest {
             List.of(),
             List.of(),
             "",
+            SyncView.Versions.none(),
             "");
     desk.expect(
         """
@@ -50,6 +55,7 @@ final class SyncCommandTest {
                 new SyncView.Held("runs/", "programs call their output so"),
                 new SyncView.Held("big.csv", "it has more than 5 MB")),
             "looks every 2s, because nfs4 reports no changes of other machines",
+            SyncView.Versions.none(),
             "");
     desk.expect(
         """
@@ -74,6 +80,7 @@ final class SyncCommandTest {
             List.of(),
             List.of(),
             "",
+            SyncView.Versions.none(),
             "");
     desk.expect(
         """
@@ -91,6 +98,61 @@ final class SyncCommandTest {
         2>   try: gpush help sync
         ? 2
         """);
+  }
+
+  @Test
+  void heldPathsAreNamedAndDecided() {
+    desk.sessions.add("devbox", Desk.PROJECT, 1, GpuRequest.none());
+    var held =
+        new HeldPath(
+            "model.py",
+            HeldPath.Reason.CHANGED_BOTH,
+            0,
+            Optional.of(Instant.parse("2026-11-27T03:15:04Z")),
+            Optional.of(Instant.parse("2026-11-27T03:16:10Z")),
+            "");
+    desk.sessions.syncState =
+        new SyncView(
+            SyncView.Mode.LIVE,
+            false,
+            Optional.of(43L),
+            List.of(new SyncView.Node(0, Optional.of(43L), "")),
+            List.of(),
+            List.of(),
+            List.of(),
+            "",
+            new SyncView.Versions(
+                List.of(held),
+                List.of(
+                    new SyncView.Trash(Optional.empty(), "/home/me/.gpush/trash/p", 1 << 20, 1),
+                    new SyncView.Trash(Optional.of(0), "/n/p.gpush/trash", 10, 2))),
+            "");
+    desk.expect(
+        """
+        $ gpush sync status
+        devbox is not synced; all nodes have G43
+          held: model.py: changed here 2026-11-27T03:15:04Z and on node 0 2026-11-27T03:16:10Z
+          gpush sync --keep laptop PATH sends what is here, --keep node PATH takes node 0's
+          trash here: 1 file, 1.0 MB, in /home/me/.gpush/trash/p
+          trash of node 0: 2 files, 10 B, in /n/p.gpush/trash
+        $ gpush sync --keep node model.py src
+        2> devbox has G44 on all nodes
+        $ gpush sync --keep laptop .
+        2> devbox has G44 on all nodes
+        $ gpush sync --keep both .
+        2> gpush: gpush sync was not run
+        2>   because --keep must be laptop or node, not both
+        2>   try: gpush help sync
+        ? 2
+        $ gpush sync --keep node
+        2> gpush: gpush sync was not run
+        2>   because --keep needs the paths that it decides about, or . for all
+        2>   try: gpush help sync
+        ? 2
+        """);
+    assertEquals(
+        List.of("keep devbox NODE [model.py, src]", "keep devbox LAPTOP []"),
+        desk.sessions.calls.stream().filter(call -> call.startsWith("keep")).toList());
   }
 
   @Test

@@ -67,7 +67,16 @@ final class SessionTextTest {
         List.of(
             new SyncView.Node(0, Optional.of(42L), ""), new SyncView.Node(1, Optional.of(42L), ""));
     return new SyncView(
-        SyncView.Mode.LIVE, isSynced, Optional.of(42L), nodes, pending, held, List.of(), "", "");
+        SyncView.Mode.LIVE,
+        isSynced,
+        Optional.of(42L),
+        nodes,
+        pending,
+        held,
+        List.of(),
+        "",
+        SyncView.Versions.none(),
+        "");
   }
 
   @Test

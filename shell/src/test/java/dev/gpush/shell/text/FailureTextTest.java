@@ -11,14 +11,16 @@ import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.Message;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.text.Phrase;
 import dev.gpush.testkit.text.FailureSamples;
 import dev.gpush.testkit.text.PlainEnglish;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DynamicTest;
@@ -75,30 +77,35 @@ final class FailureTextTest {
 
   @Test
   void manyLinesAreCapped() {
-    var conflicts =
-        IntStream.range(0, 25)
-            .mapToObj(i -> new SyncFailure.Conflict(0, "f" + i, "changed"))
-            .toList();
+    var held =
+        IntStream.range(0, 25).mapToObj(i -> held("f" + i, HeldPath.Reason.CHANGED_BOTH)).toList();
 
-    String text =
-        new FailureText(List.of("run", "train.py")).of(new SyncFailure.Conflicts(conflicts)).text();
+    String text = new FailureText(List.of("run", "train.py")).of(new SyncFailure.Held(held)).text();
 
     assertEquals(13, text.lines().count());
     assertTrue(
         text.startsWith(
-            "gpush: 25 files on the nodes would be overwritten\n"
-                + "  because node 0: f0 was changed there\n"
-                + "    node 0: f1"));
-    assertTrue(text.endsWith("    and 15 more\n  try: gpush run --overwrite train.py\n"));
+            "gpush: 25 files are held: all versions stay where they are\n"
+                + "  because f0: changed here 2026-11-27T03:15:04Z and on node 0\n"
+                + "    f1: changed"),
+        text);
+    assertTrue(text.contains("    and 15 more\n  try: gpush sync --keep laptop . sends"), text);
     String one =
         new FailureText(List.of("run", "train.py"))
-            .of(new SyncFailure.Conflicts(List.of(new Conflict(0, "a b", "changed"))))
+            .of(new SyncFailure.Held(List.of(held("a b", HeldPath.Reason.DELETED_THERE))))
             .text();
-    assertTrue(
-        one.endsWith(
-            "  try: gpush pull 'a b' takes the node's; gpush run --overwrite train.py sends"
-                + " yours\n"),
+    assertEquals(
+        """
+        gpush: a b is held: both versions stay where they are
+          because a b: changed here 2026-11-27T03:15:04Z, and deleted on node 0
+          try: gpush sync --keep laptop 'a b' sends what is here; gpush sync --keep node 'a b' takes what is there; the other version goes to a trash
+        """,
         one);
+  }
+
+  private static HeldPath held(String path, HeldPath.Reason reason) {
+    Instant here = Instant.parse("2026-11-27T03:15:04.5Z");
+    return new HeldPath(path, reason, 0, Optional.of(here), Optional.empty(), "");
   }
 
   @Test

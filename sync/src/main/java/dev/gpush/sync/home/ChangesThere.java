@@ -2,6 +2,8 @@ package dev.gpush.sync.home;
 
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.git.IgnoreStack;
+import dev.gpush.sync.merge.Merge;
+import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.FoundNames;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
@@ -34,8 +36,10 @@ public final class ChangesThere {
 
   private static final int MAX_DEPTH = 32;
 
-  /** Fewer deletions than this, and no more than half of the files, are normal. */
-  private static final int MANY_DELETED = 20;
+  /** Fewer deleted files than this, or than a fifth, are normal. */
+  private static final int MANY_DELETED = 50;
+
+  private static final int FIFTH = 5;
 
   /** Of what stays, for its users. */
   private static final int MOST_NAMED = 1_000;
@@ -66,14 +70,14 @@ public final class ChangesThere {
    *
    * @param here what has come
    */
-  public record Newer(String path, Entry.File here, String stamp) {}
+  public record Newer(String path, Entry here, String stamp) {}
 
   /**
    * What has come home and is not in a generation yet.
    *
    * @param stamp when it was pulled
    */
-  private record Brought(String hash, String stamp) {}
+  private record Brought(Entry entry, String stamp) {}
 
   private record Refused(String stamp, String why) {}
 
@@ -82,7 +86,7 @@ public final class ChangesThere {
    *
    * @param news in the order of their paths; those that were renamed have a {@code from}
    * @param deleted without those that were renamed
-   * @param many deletions that are too many to be meant; then nothing comes
+   * @param isMany so much is deleted that it may be an accident, so the user is asked
    * @param replaced what has come home, is in no generation yet, and was changed here only
    * @param both the same, changed on both sides
    * @param isUnsettled something else has changed there so lately that it may not be complete
@@ -91,7 +95,7 @@ public final class ChangesThere {
       List<NewFile> news,
       List<NewFile.Deleted> deleted,
       List<Newer> newer,
-      List<String> many,
+      boolean isMany,
       Set<String> replaced,
       Set<String> both,
       boolean isUnsettled) {
@@ -99,17 +103,16 @@ public final class ChangesThere {
       news = List.copyOf(news);
       deleted = List.copyOf(deleted);
       newer = List.copyOf(newer);
-      many = List.copyOf(many);
       replaced = Set.copyOf(replaced);
       both = Set.copyOf(both);
     }
 
     public static Found nothing() {
-      return new Found(List.of(), List.of(), List.of(), List.of(), Set.of(), Set.of(), false);
+      return new Found(List.of(), List.of(), List.of(), false, Set.of(), Set.of(), false);
     }
 
     public boolean isEmpty() {
-      return news.isEmpty() && deleted.isEmpty() && newer.isEmpty() && many.isEmpty();
+      return news.isEmpty() && deleted.isEmpty() && newer.isEmpty();
     }
   }
 
@@ -118,6 +121,7 @@ public final class ChangesThere {
   private final Sightings sightings;
   private final DayLimit limit = new DayLimit();
   private final Map<String, Brought> brought = new HashMap<>();
+  private final Map<String, Entry> edited = new HashMap<>();
   private final Map<String, Refused> refused = new HashMap<>();
   private volatile Map<String, String> staying = Map.of();
 
@@ -136,6 +140,11 @@ public final class ChangesThere {
     return staying;
   }
 
+  /** Whether so many deletions may be an accident. */
+  public static boolean areMany(int deleted, int of) {
+    return deleted > MANY_DELETED && deleted > of / FIFTH;
+  }
+
   /** The paths that are no more there, and are here as they were sent. */
   public static Map<String, NewFile.Deleted> deleted(NodeHolds holds, Manifest wanted) {
     var deleted = new TreeMap<String, NewFile.Deleted>(Manifest.ORDER);
@@ -143,11 +152,15 @@ public final class ChangesThere {
         .deviations()
         .forEach(
             (path, deviation) -> {
-              Optional<Entry> sent = holds.manifest().get(path);
-              if (deviation instanceof NodeHolds.Deviation.Missing
-                  && sent.isPresent()
-                  && sent.equals(wanted.get(path))) {
-                deleted.put(path, new NewFile.Deleted(path, sent.orElseThrow()));
+              Optional<Entry> here = wanted.get(path);
+              Merge merge =
+                  Merge.of(
+                      Version.of(holds.manifest().get(path)),
+                      Version.of(here),
+                      deviation.now(),
+                      Merge.Editing.COMES_HOME);
+              if (merge instanceof Merge.DeleteHere) {
+                deleted.put(path, new NewFile.Deleted(path, here.orElseThrow()));
               }
             });
     return deleted;
@@ -168,16 +181,38 @@ public final class ChangesThere {
   }
 
   /** It is here now. */
-  public void brought(NewFile file, String hash) {
-    brought.put(file.path(), new Brought(hash, file.stamp()));
+  public void brought(NewFile file, Entry entry) {
+    brought.put(file.path(), new Brought(entry, file.stamp()));
     if (file.from().isEmpty()) {
       limit.came(file.size(), clock.nanos());
     }
   }
 
   /** It is here as it is there now. */
-  public void broughtAgain(Newer newer, String hash) {
-    brought.put(newer.path(), new Brought(hash, newer.stamp()));
+  public void broughtAgain(Newer newer, Entry entry) {
+    brought.put(newer.path(), new Brought(entry, newer.stamp()));
+  }
+
+  /** What gpush has written here and is in no generation yet, as it came. */
+  public Map<String, Entry> brought() {
+    var entries = new HashMap<String, Entry>();
+    brought.forEach((path, came) -> entries.put(path, came.entry()));
+    return entries;
+  }
+
+  /** An edit is here, as it came. */
+  public void edited(String path, Entry entry) {
+    edited.put(path, entry);
+  }
+
+  /** Edits that are here and in no generation yet, as they came. */
+  public Map<String, Entry> edited() {
+    return Map.copyOf(edited);
+  }
+
+  /** All nodes have what is here, but for what is held. */
+  public void pushed(Set<String> held) {
+    edited.keySet().retainAll(held);
   }
 
   /** It cannot be here; the same file is not tried again. */
@@ -310,7 +345,7 @@ public final class ChangesThere {
       }
       if (here.isPresent()) {
         Brought came = brought.get(path);
-        if (came != null && name.kind() == FoundNames.Kind.FILE) {
+        if (came != null && name.kind() != FoundNames.Kind.FOLDER) {
           again(path, here.orElseThrow(), came, name.stamp());
         }
       } else if (before.isPresent()) {
@@ -328,13 +363,17 @@ public final class ChangesThere {
 
     private void again(String path, Entry here, Brought came, String stamp) {
       both.remove(path);
-      boolean isChangedThere = !came.stamp().equals(stamp);
-      if (here instanceof Entry.File file && file.hash().equals(came.hash())) {
-        if (isChangedThere && isSettled(path, stamp)) {
-          newer.add(new Newer(path, file, stamp));
+      Version ancestor = Version.of(Optional.of(came.entry()));
+      Version there = came.stamp().equals(stamp) ? ancestor : new Version.Unread("");
+      switch (Merge.of(ancestor, Version.of(Optional.of(here)), there, Merge.Editing.COMES_HOME)) {
+        case Merge.ComeHome _ -> {
+          if (isSettled(path, stamp)) {
+            newer.add(new Newer(path, here, stamp));
+          }
         }
-      } else {
-        (isChangedThere ? both : replaced).add(path);
+        case Merge.Send _ -> replaced.add(path);
+        case Merge.Hold _ -> both.add(path);
+        case Merge.Adopt _, Merge.LeaveAlone _, Merge.DeleteHere _, Merge.DeleteThere _ -> {}
       }
     }
 
@@ -392,18 +431,8 @@ public final class ChangesThere {
         }
       }
       news.sort(Comparator.comparing(NewFile::path, Manifest.ORDER));
-      int files = node.holds().manifest().size();
-      boolean isMany = deleted.size() > MANY_DELETED || deleted.size() * 2 > files;
-      return isMany
-          ? new Found(
-              List.of(),
-              List.of(),
-              List.of(),
-              deleted.stream().map(NewFile.Deleted::path).toList(),
-              replaced,
-              both,
-              isUnsettled)
-          : new Found(news, deleted, newer, List.of(), replaced, both, isUnsettled);
+      boolean isMany = areMany(deleted.size(), node.holds().manifest().size());
+      return new Found(news, deleted, newer, isMany, replaced, both, isUnsettled);
     }
 
     private boolean isSettled(String path, String stamp) {

@@ -1,7 +1,9 @@
 package dev.gpush.sync.home;
 
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -17,6 +19,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
@@ -38,6 +43,9 @@ public final class LocalTrash {
   private final long mostBytes;
   private final Clock clock;
 
+  /** What it had when it was counted last, if nothing was done with it since. */
+  private Optional<SyncView.Trash> counted = Optional.empty();
+
   /**
    * @param folder of this workspace alone; made when something is kept
    */
@@ -58,6 +66,7 @@ public final class LocalTrash {
    * @return where it is now
    */
   public Path take(Path file, String path) throws IOException {
+    counted = Optional.empty();
     Files.createDirectories(
         folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     Path place = free(folder.resolve(NAME.format(clock.now())), path);
@@ -95,6 +104,7 @@ public final class LocalTrash {
    * @throws java.nio.file.FileAlreadyExistsException it stays where it is
    */
   public void giveBack(Path kept, Path to) throws IOException {
+    counted = Optional.empty();
     LocalMoves.moveIfFree(kept, to);
     LocalMoves.removeEmpty(Objects.requireNonNull(kept.getParent()), folder);
   }
@@ -103,10 +113,37 @@ public final class LocalTrash {
     return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
   }
 
+  /** What it has, counted when that may have changed; empty when there is nothing. */
+  public Optional<SyncView.Trash> contents() {
+    if (counted.isEmpty()) {
+      counted = Optional.of(count());
+    }
+    return counted.filter(trash -> trash.files() > 0);
+  }
+
+  private SyncView.Trash count() {
+    var bytes = new AtomicLong();
+    var files = new AtomicInteger();
+    if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+      try (Stream<Path> all = Files.walk(folder)) {
+        all.filter(path -> !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
+            .forEach(
+                path -> {
+                  bytes.addAndGet(size(path));
+                  files.incrementAndGet();
+                });
+      } catch (IOException | UncheckedIOException changing) {
+        // It is removed at this moment: what was counted so far is about right.
+      }
+    }
+    return new SyncView.Trash(Optional.empty(), folder.toString(), bytes.get(), files.get());
+  }
+
   // ---- the limit
 
   /** Removes what is beyond the limit, the oldest first; what cannot be removed stays. */
   public void prune() throws IOException {
+    counted = Optional.empty();
     if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
       return;
     }

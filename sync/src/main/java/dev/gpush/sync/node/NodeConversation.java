@@ -3,9 +3,9 @@ package dev.gpush.sync.node;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.node.SyncMessages.Kind;
@@ -35,15 +35,6 @@ import java.util.Optional;
  * continues.
  */
 public final class NodeConversation implements Closeable {
-  /**
-   * A PREPARE is split at about this many characters: deflated it is always below the largest
-   * message.
-   */
-  private static final int PART_CHARACTERS = 512 << 10;
-
-  /** What an item costs beside its path: kind, size, hash, commas. */
-  private static final int ITEM_CHARACTERS = 128;
-
   /** A push does not have a node look at every path twice within this time. */
   private static final Duration JUST_NOW = Duration.ofSeconds(2);
 
@@ -52,6 +43,7 @@ public final class NodeConversation implements Closeable {
   private final SyncMessages wire;
   private NodeHolds holds;
   private Optional<FoundNames> found = Optional.empty();
+  private Optional<SyncView.Trash> trash = Optional.empty();
 
   /** Of the question whose answer is on its way: whether it is for names, too. */
   private Optional<Boolean> asked = Optional.empty();
@@ -191,9 +183,28 @@ public final class NodeConversation implements Closeable {
     }
   }
 
+  /** What its trash has; empty when there is nothing. */
+  public Optional<SyncView.Trash> trash() {
+    return trash;
+  }
+
+  private void readTrash(Json.Obj said) {
+    long files = said.number("files").orElse(0L);
+    trash =
+        files == 0
+            ? Optional.empty()
+            : Optional.of(
+                new SyncView.Trash(
+                    Optional.of(index()),
+                    said.text("folder").orElse(""),
+                    said.number("bytes").orElse(0L),
+                    (int) files));
+  }
+
   private void readHolds(Manifest known) throws IOException {
     Json answer = expect(Kind.HOLDS).json();
     canWatch = answer.flag("watches");
+    readTrash(answer.object("trash"));
     var entries = new HashMap<String, Entry>();
     var deviations = new HashMap<String, NodeHolds.Deviation>();
     boolean isAll = answer.flag("all");
@@ -230,7 +241,8 @@ public final class NodeConversation implements Closeable {
     String path = item.getFirst().asText().orElseThrow(() -> wrong("a path that is no text"));
     String state = item.get(5).asText().orElse("");
     entries.put(path, wrote.orElseThrow());
-    NodeHolds.Deviation.parse(state, item.get(6)).ifPresent(found -> deviations.put(path, found));
+    NodeHolds.Deviation.parse(path, state, item.get(6))
+        .ifPresent(found -> deviations.put(path, found));
   }
 
   /**
@@ -261,11 +273,6 @@ public final class NodeConversation implements Closeable {
     public Move trusting() {
       return new Move(wanted, to, overwrite, false);
     }
-
-    /** The same, whatever is in the way. */
-    public Move overwriting() {
-      return new Move(wanted, to, true, verify);
-    }
   }
 
   public Prepared prepare(SyncPlan plan, Move move) throws IOException {
@@ -282,7 +289,7 @@ public final class NodeConversation implements Closeable {
     wire.flush();
     Prepared prepared = readPrepared();
     if (prepared instanceof Prepared.Ready) {
-      committed.add(readCommitted(move));
+      committed.add(readCommitted(plan, move));
     } else {
       SyncMessages.Message refused = wire.read(); // the node says that there is nothing to commit
       if (refused.kind() != Kind.FAILED) {
@@ -292,10 +299,10 @@ public final class NodeConversation implements Closeable {
     return prepared;
   }
 
-  public Committed commit(Move move) throws IOException {
+  public Committed commit(SyncPlan plan, Move move) throws IOException {
     wire.send(Kind.COMMIT, Json.object("generation", move.to().counter()));
     wire.flush();
-    return readCommitted(move);
+    return readCommitted(plan, move);
   }
 
   public void abort() throws IOException {
@@ -305,8 +312,6 @@ public final class NodeConversation implements Closeable {
   }
 
   private void sendPrepare(SyncPlan plan, Move move) throws IOException {
-    var writes = new ArrayList<Object>();
-    int characters = 0;
     Json.Obj head =
         Json.object(
             "generation", move.to().counter(),
@@ -314,40 +319,25 @@ public final class NodeConversation implements Closeable {
             "root", move.wanted().root(),
             "overwrite", move.overwrite(),
             "verify", move.verify());
-    for (Map.Entry<String, Entry> write : plan.writes().entrySet()) {
-      var item = new ArrayList<Object>(List.of(write.getKey()));
-      item.addAll(write.getValue().wire());
-      writes.add(item);
-      characters += write.getKey().length() + ITEM_CHARACTERS;
-      if (characters > PART_CHARACTERS) {
-        wire.sendPacked(Kind.PREPARE, part(head, writes, List.of(), true));
-        writes.clear();
-        characters = 0;
-      }
+    var parts = new PrepareParts(head);
+    plan.writes().forEach((path, entry) -> parts.add("write", path, item(path, entry)));
+    plan.deletes().forEach(path -> parts.add("delete", path, path));
+    plan.trash().forEach(path -> parts.add("trash", path, path));
+    plan.entries().forEach((path, entry) -> parts.add("hold", path, item(path, entry)));
+    for (Json part : parts.all()) {
+      wire.sendPacked(Kind.PREPARE, part);
     }
-    var deletes = new ArrayList<String>();
-    for (String path : plan.deletes()) {
-      deletes.add(path);
-      characters += path.length();
-      if (characters > PART_CHARACTERS) {
-        wire.sendPacked(Kind.PREPARE, part(head, writes, deletes, true));
-        writes.clear();
-        deletes.clear();
-        characters = 0;
-      }
-    }
-    wire.sendPacked(Kind.PREPARE, part(head, writes, deletes, false));
+  }
+
+  private static List<Object> item(String path, Entry entry) {
+    var item = new ArrayList<Object>(List.of(path));
+    item.addAll(entry.wire());
+    return item;
   }
 
   /** Whether what it said of every path is new enough to rely on. */
   public boolean hasJustLooked() {
     return Clock.system().nanos() - lookedAt < JUST_NOW.toNanos();
-  }
-
-  private static Json part(Json.Obj head, List<Object> writes, List<String> deletes, boolean more) {
-    return head.with("write", List.copyOf(writes))
-        .with("delete", List.copyOf(deletes))
-        .with("more", more);
   }
 
   private Prepared readPrepared() throws IOException {
@@ -371,25 +361,30 @@ public final class NodeConversation implements Closeable {
     if (!answer.items("missing").isEmpty()) {
       return new Prepared.Missing(new HashSet<>(answer.texts("missing")));
     }
-    var conflicts = new ArrayList<Conflict>();
+    var conflicts = new ArrayList<Prepared.Obstacle>();
     for (Json item : answer.items("conflicts")) {
-      List<Json> pair = item.items();
-      if (pair.size() == 2) {
+      List<Json> parts = item.items();
+      if (parts.size() == 3) {
         conflicts.add(
-            new Conflict(
-                index(), pair.get(0).asText().orElse(""), pair.get(1).asText().orElse("")));
+            new Prepared.Obstacle(
+                index(),
+                parts.get(0).asText().orElse(""),
+                parts.get(1).asText().orElse(""),
+                parts.get(2) instanceof Json.Int(var seconds) ? seconds : 0));
       }
     }
     return new Prepared.Blocked(conflicts);
   }
 
-  private Committed readCommitted(Move move) throws IOException {
-    Committed committed = Committed.parse(expect(Kind.COMMITTED).json());
+  private Committed readCommitted(SyncPlan plan, Move move) throws IOException {
+    Json answer = expect(Kind.COMMITTED).json();
+    readTrash(answer.object("kept_in"));
+    Committed committed = Committed.parse(answer);
     var expected = new Generation(move.to().counter(), move.wanted().root());
     if (!committed.generation().equals(expected)) {
       throw wrong("it committed " + committed.generation() + " of another root");
     }
-    holds = holds.moved(move.to(), move.wanted());
+    holds = holds.moved(move.to(), move.wanted(), plan.stays());
     return committed;
   }
 

@@ -1,11 +1,15 @@
 package dev.gpush.sync.node;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -35,46 +39,64 @@ public record NodeHolds(
     seen = Set.copyOf(seen);
   }
 
-  /** How a path differs from what we wrote. */
-  public sealed interface Deviation {
-    /** Nothing is there, or its folder is no longer a folder. */
-    record Missing() implements Deviation {}
+  /**
+   * How a path differs from what we wrote.
+   *
+   * @param seconds when it was changed, by the node's clock; 0 when nothing is there
+   */
+  public record Deviation(Version now, long seconds) {
+    private static final int PARTS = 5;
 
-    /**
-     * Something else is there.
-     *
-     * @param hash of what is there now, if it is a file that could be read
-     */
-    record Changed(Optional<String> hash) implements Deviation {
-      boolean is(Entry entry) {
-        return entry instanceof Entry.File(_, _, var wanted) && hash.equals(Optional.of(wanted));
-      }
+    public static Deviation missing() {
+      return new Deviation(new Version.Absent(), 0);
     }
 
-    /** The content is ours, only the executable bit was changed. */
-    record OtherMode() implements Deviation {}
+    public boolean isMissing() {
+      return now.isAbsent();
+    }
 
-    /** The state in INDEX; empty for a path that is unchanged. */
-    static Optional<Deviation> parse(String state, Json now) {
+    /** The state in INDEX, and what is there now; empty for a path that is unchanged. */
+    static Optional<Deviation> parse(String path, String state, Json now) {
       return switch (state) {
-        case "missing" -> Optional.of(new Missing());
-        case "changed" -> Optional.of(new Changed(now.asText()));
-        case "mode" -> Optional.of(new OtherMode());
+        case "missing" -> Optional.of(missing());
+        case "changed", "mode" -> Optional.of(parse(path, now.items()));
         default -> Optional.empty();
       };
     }
+
+    private static Deviation parse(String path, List<Json> now) {
+      if (now.size() < PARTS) {
+        return new Deviation(new Version.Unread("it cannot be read"), 0);
+      }
+      if (now.getFirst().asText().equals(Optional.of("folder"))) {
+        return missing(); // What is in it are other paths.
+      }
+      long seconds = now.get(PARTS - 1) instanceof Json.Int(var number) ? number : 0;
+      var item = new ArrayList<Json>(List.of(Json.of(path)));
+      item.addAll(now.subList(0, PARTS - 1));
+      Optional<Version> known = Entry.parse(item).map(Version.Known::new);
+      boolean isFile = now.getFirst().asText().equals(Optional.of("file"));
+      String whyNot = isFile ? "it is too large, or cannot be read" : "it is no file";
+      return new Deviation(known.orElseGet(() -> new Version.Unread(whyNot)), seconds);
+    }
+  }
+
+  /** What is at a path of ours now. */
+  public Version now(String path) {
+    Deviation deviation = deviations.get(path);
+    return deviation == null ? Version.of(manifest.get(path)) : deviation.now();
   }
 
   /** Paths at which nothing is. */
   public Set<String> missing() {
     return deviations.entrySet().stream()
-        .filter(each -> each.getValue() instanceof Deviation.Missing)
+        .filter(each -> each.getValue().isMissing())
         .map(Map.Entry::getKey)
         .collect(Collectors.toSet());
   }
 
   public boolean isExactly(Manifest wanted) {
-    return deviations.isEmpty() && manifest.root().equals(wanted.root());
+    return isExactly(wanted, Set.of());
   }
 
   /** The same node with these as well; its own list has a limit. */
@@ -84,8 +106,25 @@ public record NodeHolds(
     return new NodeHolds(generation, manifest, deviations, all, token, seen, folds);
   }
 
-  /** The same node after it has committed. */
-  NodeHolds moved(Generation to, Manifest written) {
-    return new NodeHolds(to, written, Map.of(), Set.of(), token, seen, folds);
+  /** Whether all but these paths are as they are wanted. */
+  public boolean isExactly(Manifest wanted, Set<String> except) {
+    return manifest.root().equals(wanted.root()) && except.containsAll(deviations.keySet());
+  }
+
+  /**
+   * The same node after it has committed.
+   *
+   * @param left paths that were left as they are
+   */
+  NodeHolds moved(Generation to, Manifest written, Set<String> left) {
+    var still = new HashMap<String, Deviation>();
+    for (String path : left) {
+      Version now = now(path);
+      Optional<Entry> entry = written.get(path);
+      if (entry.isPresent() && !now.is(Version.of(entry))) {
+        still.put(path, deviations.getOrDefault(path, new Deviation(now, 0)));
+      }
+    }
+    return new NodeHolds(to, written, still, Set.of(), token, seen, folds);
   }
 }

@@ -1,6 +1,5 @@
 package dev.gpush.sync.node;
 
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import java.util.List;
 import java.util.Set;
 
@@ -11,9 +10,17 @@ import java.util.Set;
 public sealed interface Prepared {
   record Ready() implements Prepared {}
 
-  record Blocked(List<Conflict> conflicts) implements Prepared {
+  /**
+   * A path at which the node will not do what it should.
+   *
+   * @param why changed, foreign, type or parent
+   * @param seconds when it was changed, by the node's clock
+   */
+  record Obstacle(int node, String path, String why, long seconds) {}
+
+  record Blocked(List<Obstacle> obstacles) implements Prepared {
     public Blocked {
-      conflicts = List.copyOf(conflicts);
+      obstacles = List.copyOf(obstacles);
     }
   }
 

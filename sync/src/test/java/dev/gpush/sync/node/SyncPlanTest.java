@@ -3,8 +3,8 @@ package dev.gpush.sync.node;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.json.Json;
+import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.NodeHolds.Deviation;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
@@ -12,6 +12,7 @@ import dev.gpush.sync.tree.Hashes;
 import dev.gpush.sync.tree.Manifest;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -37,64 +38,58 @@ class SyncPlanTest {
       nullValues = "-",
       textBlock =
           """
-          # what               | wanted    | held     | deviations | writes | deletes | conflicts | blobs
-          nothing              | -         | -        | -          | -      | -       | -         | -
-          first push           | a=1 b=2   | -        | -          | a b    | -       | -         | 1 2
-          no change            | a=1 l@=a  | a=1 l@=a | -          | -      | -       | -         | -
-          changed here         | a=2 b=1   | a=1 b=1  | -          | a      | -       | -         | 2
-          deleted here         | a=1       | a=1 b=2  | -          | -      | b       | -         | -
-          renamed here         | b=1       | a=1      | -          | b      | a       | -         | -
-          two of one content   | a=1 b=1   | -        | -          | a b    | -       | -         | 1
-          made executable here | a*=1      | a=1      | -          | a      | -       | -         | -
-          link moved           | l@=b      | l@=a     | -          | l      | -       | -         | -
-          file becomes link    | a@=b      | a=1      | -          | a      | -       | -         | -
-          folder becomes file  | p=1       | p/q=2    | -          | p      | p/q     | -         | 1
-          file becomes folder  | p/q=1     | p=2      | -          | p/q    | p       | -         | 1
-          missing there        | a=1       | a=1      | a:missing  | a      | -       | -         | 1
-          missing there, other | a=1 b=1   | a=1 b=1  | a:missing  | a      | -       | -         | -
-          missing and unwanted | -         | a=1      | a:missing  | -      | a       | -         | -
-          mode changed there   | a=1       | a=1      | a:mode     | a      | -       | -         | -
-          edited there         | a=1       | a=1      | a:changed  | -      | -       | a changed | -
-          edited on both sides | a=2       | a=1      | a:changed  | -      | -       | a changed | -
-          edited both, equally | a=2       | a=1      | a:2        | a      | -       | -         | -
-          edited, unwanted     | -         | a=1      | a:changed  | -      | a       | -         | -
-          edited blocks folder | a/b=1     | a=1      | a:changed  | a/b    | a       | a parent  | 1
-          edited in the folder | d=1       | d/e/f=1  | d/e/f:9    | d      | d/e/f   | d type    | 1
-          edited beside        | d-=1 d0=1 | d=1      | d:9        | d- d0  | d       | -         | 1
-          edited is no source  | b=1 a=1   | a=1      | a:changed  | b      | -       | a changed | 1
+          # what               | wanted    | held     | now        | stays | writes | deletes | blobs
+          nothing              | -         | -        | -          | -     | -      | -       | -
+          first push           | a=1 b=2   | -        | -          | -     | a b    | -       | 1 2
+          no change            | a=1 l@=a  | a=1 l@=a | -          | -     | -      | -       | -
+          changed here         | a=2 b=1   | a=1 b=1  | -          | -     | a      | -       | 2
+          deleted here         | a=1       | a=1 b=2  | -          | -     | -      | b       | -
+          renamed here         | b=1       | a=1      | -          | -     | b      | a       | -
+          two of one content   | a=1 b=1   | -        | -          | -     | a b    | -       | 1
+          made executable here | a*=1      | a=1      | -          | -     | a      | -       | -
+          link moved           | l@=b      | l@=a     | -          | -     | l      | -       | -
+          file becomes link    | a@=b      | a=1      | -          | -     | a      | -       | -
+          folder becomes file  | p=1       | p/q=2    | -          | -     | p      | p/q     | 1
+          file becomes folder  | p/q=1     | p=2      | -          | -     | p/q    | p       | 1
+          missing there        | a=1       | a=1      | a:missing  | -     | a      | -       | 1
+          missing there, other | a=1 b=1   | a=1 b=1  | a:missing  | -     | a      | -       | -
+          missing and unwanted | -         | a=1      | a:missing  | -     | -      | a       | -
+          missing, and stays   | a=1       | a=1      | a:missing  | a     | -      | -       | -
+          mode changed there   | a=1       | a=1      | a:mode     | -     | a      | -       | -
+          edited, and replaced | a=1       | a=1      | a:changed  | -     | a      | -       | 1
+          edited, and stays    | a=1       | a=1      | a:changed  | a     | -      | -       | -
+          stays, node is older | a=2       | a=1      | -          | a     | -      | -       | -
+          edited both, equally | a=2       | a=1      | a:2        | -     | a      | -       | -
+          edited, unwanted     | -         | a=1      | a:changed  | -     | -      | a       | -
+          edited is no source  | b=1       | a=1      | a:changed  | -     | b      | a       | 1
           """)
   void plans(
       String what,
       String wanted,
       String held,
-      String deviations,
+      String now,
+      String stays,
       String writes,
       String deletes,
-      String conflicts,
       String blobs) {
-    SyncPlan plan = SyncPlan.plan(7, tree(wanted), holds(held, deviations), false);
+    SyncPlan plan = SyncPlan.plan(tree(wanted), holds(held, now), words(stays), Set.of());
 
     assertEquals(words(writes), new TreeSet<>(plan.writes().keySet()), "writes");
     assertEquals(words(deletes), new TreeSet<>(plan.deletes()), "deletes");
-    List<Conflict> expected =
-        conflicts == null
-            ? List.of()
-            : List.of(new Conflict(7, conflicts.split(" ")[0], conflicts.split(" ")[1]));
-    assertEquals(expected, plan.conflicts(), "conflicts");
+    assertEquals(words(stays), new TreeSet<>(plan.entries().keySet()), "stays");
     var hashes = new TreeSet<String>();
     words(blobs).forEach(content -> hashes.add(hash(content)));
     assertEquals(hashes, new TreeSet<>(plan.blobs()), "blobs");
   }
 
+  /** What a gateway elsewhere has sent may be nowhere else. */
   @Test
-  void overwriteWritesWhereItWasBlockedAndStillDeletesNothingThatWasChanged() {
-    SyncPlan plan =
-        SyncPlan.plan(0, tree("a=2 p/q=1"), holds("a=1 p=1 c=1", "a:changed p:9 c:8"), true);
+  void aKeepingPlanKeepsAllThatItReplacesOrDeletes() {
+    NodeHolds holds = holds("a=1 b=1 c=1", "b:9");
+    SyncPlan plan = SyncPlan.plan(tree("a=2 c=1 new=1"), holds, Set.of(), Set.of());
 
-    assertEquals(Set.of("a", "p/q"), plan.writes().keySet());
-    assertEquals(List.of("c", "p"), plan.deletes());
-    assertEquals(List.of("c", "p"), plan.kept());
-    assertEquals(List.of(), plan.conflicts());
+    assertEquals(Set.of(), plan.trash());
+    assertEquals(Set.of("a", "b"), plan.keeping(holds).trash());
   }
 
   @Test
@@ -103,7 +98,8 @@ class SyncPlanTest {
     var staged =
         new NodeHolds(
             holds.generation(), holds.manifest(), Map.of(), Set.of(hash("1")), "", Set.of(), false);
-    assertEquals(Set.of(hash("2")), SyncPlan.plan(0, tree("a=1 b=2"), staged, false).blobs());
+    assertEquals(
+        Set.of(hash("2")), SyncPlan.plan(tree("a=1 b=2"), staged, Set.of(), Set.of()).blobs());
   }
 
   @ParameterizedTest
@@ -122,14 +118,15 @@ class SyncPlanTest {
     var folding =
         new NodeHolds(plain.generation(), plain.manifest(), Map.of(), Set.of(), "", Set.of(), true);
 
-    assertEquals(List.of(), SyncPlan.plan(0, tree(wanted), plain, false).clashes());
+    assertEquals(List.of(), SyncPlan.plan(tree(wanted), plain, Set.of(), Set.of()).clashes());
     assertEquals(
-        words(clashes), new TreeSet<>(SyncPlan.plan(0, tree(wanted), folding, false).clashes()));
+        words(clashes),
+        new TreeSet<>(SyncPlan.plan(tree(wanted), folding, Set.of(), Set.of()).clashes()));
   }
 
-  /** I4, and that a plan that is carried out leads to the wanted manifest, for any three states. */
+  /** Whatever stays is not touched, and the manifest becomes the wanted one, for any states. */
   @Test
-  void noPlanReplacesWhatWeDidNotWriteAndEveryPlanLeadsThere() {
+  void everyPlanLeadsThereAndTouchesNothingThatStays() {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
     System.out.println("SyncPlanTest seed " + seed);
     var random = new Random(seed);
@@ -137,48 +134,31 @@ class SyncPlanTest {
       Manifest wanted = random(random);
       Manifest base = random(random);
       var deviations = new HashMap<String, Deviation>();
+      var stays = new HashSet<String>();
       for (String path : base.entries().keySet()) {
-        switch (random.nextInt(5)) {
-          case 0 -> deviations.put(path, new Deviation.Missing());
-          case 1 -> deviations.put(path, new Deviation.Changed(Optional.empty()));
-          case 2 ->
-              deviations.put(
-                  path, new Deviation.Changed(Optional.of(hash("" + random.nextInt(3)))));
+        switch (random.nextInt(4)) {
+          case 0 -> deviations.put(path, deviation("missing", base.get(path)));
+          case 1 -> deviations.put(path, deviation("changed", base.get(path)));
+          case 2 -> deviations.put(path, deviation("" + random.nextInt(3), base.get(path)));
           default -> {}
+        }
+        if (random.nextInt(3) == 0) {
+          stays.add(path);
         }
       }
       var holds =
           new NodeHolds(
               new Generation(1, base.root()), base, deviations, Set.of(), "", Set.of(), false);
 
-      SyncPlan plan = SyncPlan.plan(0, wanted, holds, false);
+      SyncPlan plan = SyncPlan.plan(wanted, holds, stays, Set.of());
 
       String facts = "seed " + seed + " round " + i;
-      var blocked = new HashSet<String>();
-      plan.conflicts().forEach(conflict -> blocked.add(conflict.path()));
-      deviations.forEach(
-          (path, deviation) -> {
-            Entry entry = plan.writes().get(path);
-            if (deviation instanceof Deviation.Changed changed && entry != null) {
-              assertTrue(changed.is(entry), facts + " replaces " + path);
-            }
-          });
       var after = new HashMap<String, Entry>(base.entries());
       plan.deletes().forEach(after::remove);
       after.putAll(plan.writes());
-      var differing = new HashSet<String>();
-      wanted
-          .entries()
-          .forEach(
-              (path, entry) -> {
-                if (!entry.equals(after.get(path))) {
-                  differing.add(path);
-                }
-              });
-      assertTrue(blocked.containsAll(differing), facts + " forgets " + differing);
-      if (plan.conflicts().isEmpty()) {
-        assertEquals(wanted, Manifest.of(after), facts);
-      }
+      after.putAll(plan.entries());
+      assertEquals(wanted, Manifest.of(after), facts);
+      assertTrue(Collections.disjoint(plan.writes().keySet(), stays), facts);
     }
   }
 
@@ -240,17 +220,23 @@ class SyncPlanTest {
     for (String word : words(deviations)) {
       String path = word.substring(0, word.indexOf(':'));
       String now = word.substring(word.indexOf(':') + 1);
-      found.put(
-          path,
-          switch (now) {
-            case "missing" -> new Deviation.Missing();
-            case "mode" -> new Deviation.OtherMode();
-            case "changed" -> new Deviation.Changed(Optional.empty());
-            default -> new Deviation.Changed(Optional.of(hash(now)));
-          });
+      found.put(path, deviation(now, tree(text).get(path)));
     }
     Manifest manifest = tree(text);
     return new NodeHolds(
         new Generation(3, manifest.root()), manifest, found, Set.of(), "t", Set.of("t"), false);
+  }
+
+  private static Deviation deviation(String now, Optional<Entry> was) {
+    return switch (now) {
+      case "missing" -> Deviation.missing();
+      case "changed" -> new Deviation(new Version.Unread(""), 1);
+      case "mode" -> {
+        Entry.File file = (Entry.File) was.orElseThrow();
+        yield new Deviation(
+            new Version.Known(new Entry.File(file.size(), !file.executable(), file.hash())), 1);
+      }
+      default -> new Deviation(new Version.Known(entry(now, false)), 1);
+    };
   }
 }

@@ -8,6 +8,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -81,6 +82,9 @@ public final class FailureSamples {
     }
     if (type == Duration.class) {
       return Duration.ofSeconds(full ? 20 : 0);
+    }
+    if (type == Instant.class) {
+      return Instant.ofEpochSecond(full ? 1_800_000_000 : 0);
     }
     if (type == Failure.class) {
       return sample(BackendFailure.Taken.class, full);

@@ -4,10 +4,12 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
@@ -193,19 +195,50 @@ public final class SessionWork implements AutoCloseable {
 
   /** Sends the workspace to all nodes or to none. */
   public long push(boolean overwrite, Talk talk) throws InterruptedException {
+    return push(options -> sync.push(nodes, options, talk), options(overwrite));
+  }
+
+  /** Decides about what is held, and sends the workspace to all nodes or to none. */
+  public long keep(KeepRequest request, Talk talk) throws InterruptedException {
+    long generation =
+        push(options -> sync.push(nodes, options, talk), options(false).keeping(request));
+    restarted.say(talk);
+    prepare(talk);
+    return generation;
+  }
+
+  /** Returns the generation that all nodes hold. */
+  @FunctionalInterface
+  private interface Pushing {
+    Generation with(PushOptions options) throws InterruptedException;
+  }
+
+  private long push(Pushing pushing, PushOptions options) throws InterruptedException {
     boolean isForeign = session.entry().status().foreign();
-    PushOptions options = options(overwrite);
-    boolean isCompared = isForeign && !overwrite;
     long begun = generations.moment();
-    PushOptions how = isCompared ? options.comparing() : options;
-    Generation now =
-        pushes
-            .run(() -> sync.push(nodes, how, talk))
-            .orElseThrow(
-                () -> new GpushException(new SessionFailure.PushStopped(session.name().text())));
+    Generation now;
+    try {
+      PushOptions how = isForeign ? options.comparing() : options;
+      now =
+          pushes
+              .run(() -> pushing.with(how))
+              .orElseThrow(
+                  () -> new GpushException(new SessionFailure.PushStopped(session.name().text())));
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof SyncFailure.Held
+          || failed.failure() instanceof SyncFailure.NotHeld) {
+        pushed(sync.last().generation(), begun); // Everything else is there.
+      }
+      throw failed;
+    }
+    pushed(now, begun);
+    return now.counter();
+  }
+
+  private void pushed(Generation now, long begun) {
     live.pushed(now.counter(), begun);
     live.used();
-    if (isForeign) {
+    if (session.entry().status().foreign()) {
       session.move(session.entry().foreign(false));
     }
     LedgerEntry entry = session.entry();
@@ -213,7 +246,6 @@ public final class SessionWork implements AutoCloseable {
       // The detail that no files were sent no longer holds.
       session.move(entry.in(SessionState.READY, ""));
     }
-    return now.counter();
   }
 
   /**

@@ -118,8 +118,7 @@ public final class LiveSync implements AutoCloseable {
     this.aside = new NodesAside(name, sync, nodes, generations, watch::wake, clock, this.tasks);
     this.use = new FileUse(session, this.tasks);
     this.nodeEdits = new NodeEdits(session, sync, nodes.getFirst(), push, use, clock, this.tasks);
-    var there = new SavesView.There(sync::staying, nodeEdits::isAhead, sync.there()::slow);
-    this.view = new SavesView(session, watch, state, generations, there, clock);
+    this.view = new SavesView(session, watch, state, generations, sync, nodeEdits::isAhead, clock);
   }
 
   /** Begins with a look at everything: what was missed is found. */

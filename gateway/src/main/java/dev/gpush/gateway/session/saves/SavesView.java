@@ -3,13 +3,12 @@ package dev.gpush.gateway.session.saves;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
+import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.watch.WorkspaceWatch;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 
 /** Where the files of a session stand, for its users. Thread-safe. */
 final class SavesView {
@@ -19,31 +18,27 @@ final class SavesView {
   private final WorkspaceWatch watch;
   private final SaveState state;
   private final NodeGenerations generations;
-  private final There there;
+  private final WorkspaceSync sync;
+  private final BooleanSupplier isAhead;
   private final Clock clock;
 
   /**
-   * The editors' node.
-   *
-   * @param staying what does not come home from it, and why
-   * @param isAhead whether it has something that is not here yet
-   * @param slow why it notices changes late; empty when it notices them at once
+   * @param isAhead whether the editors' node has something that is not here yet
    */
-  record There(
-      Supplier<Map<String, String>> staying, BooleanSupplier isAhead, Supplier<String> slow) {}
-
   SavesView(
       SessionPort session,
       WorkspaceWatch watch,
       SaveState state,
       NodeGenerations generations,
-      There there,
+      WorkspaceSync sync,
+      BooleanSupplier isAhead,
       Clock clock) {
     this.session = session;
     this.watch = watch;
     this.state = state;
     this.generations = generations;
-    this.there = there;
+    this.sync = sync;
+    this.isAhead = isAhead;
     this.clock = clock;
   }
 
@@ -55,6 +50,7 @@ final class SavesView {
       while (now.mode() == SyncView.Mode.LIVE
           && !now.isSynced()
           && now.held().isEmpty()
+          && now.versions().held().isEmpty()
           && watch.coverage().isComplete()
           && clock.nanos() - end < 0) {
         Thread.sleep(SETTLE_PAUSE);
@@ -69,7 +65,7 @@ final class SavesView {
   }
 
   private boolean isAhead(SyncView now) {
-    return now.held().isEmpty() && there.isAhead().getAsBoolean();
+    return now.held().isEmpty() && isAhead.getAsBoolean();
   }
 
   SyncView now() {
@@ -78,22 +74,25 @@ final class SavesView {
     SaveState.Moment moment = state.moment();
     boolean isOff = moment.mode() == SyncView.Mode.OFF;
     List<SyncView.Node> views = generations.views();
+    var versions = new SyncView.Versions(sync.last().held(), sync.last().trashes());
     return new SyncView(
         moment.mode(),
         moment.mode() == SyncView.Mode.LIVE
             && isCalm
             && closed.isEmpty()
             && moment.isSettled()
-            && !there.isAhead().getAsBoolean()
+            && !isAhead.getAsBoolean()
+            && versions.held().isEmpty()
             && generations.areEqual(),
         views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
         views,
         moment.pending(),
         isOff ? List.of() : closed.or(() -> cut(moment)).map(SavesView::all).orElse(moment.held()),
-        there.staying().get().entrySet().stream()
+        sync.staying().entrySet().stream()
             .map(each -> new SyncView.Held(each.getKey(), each.getValue()))
             .toList(),
         isOff ? watch.coverage().reason() : watching(),
+        versions,
         "");
   }
 
@@ -111,7 +110,7 @@ final class SavesView {
   }
 
   private String watching() {
-    String slow = there.slow().get();
+    String slow = sync.there().slow();
     return watch.coverage().isComplete()
         ? slow.isEmpty() ? "" : "node 0 looks at its files every few seconds, because " + slow
         : "looks every "

@@ -104,7 +104,10 @@ final class LiveSyncTest {
   private void awaitHeld(String why) {
     until(
         () -> "held because of " + why + ": " + state(),
-        () -> state().held().stream().anyMatch(held -> held.why().contains(why)));
+        () ->
+            state().held().stream().anyMatch(held -> held.why().contains(why))
+                || state().versions().held().stream()
+                    .anyMatch(held -> (held.path() + ": " + held.why()).contains(why)));
   }
 
   @Test
@@ -216,14 +219,17 @@ final class LiveSyncTest {
   }
 
   @Test
-  void aConflictIsHeldAndTheNodesKeepTheirFiles() throws Exception {
+  void whatDriftedOnANodeIsHeldAndTheRestOfASaveGoes() throws Exception {
     SessionView session = up(2);
     Path there = Path.of(session.nodes().get(1).info().workspace()).resolve("train.py");
     Files.writeString(there, "print('mine')\n");
 
     write("train.py", "print('yours')\n");
+    write("other.py", "1");
 
-    awaitHeld("train.py");
+    awaitHeld("train.py: changed on node 1");
+    awaitOnAll(session, "other.py", "1");
+    assertFalse(state().isSynced());
     assertEquals("print('mine')\n", Files.readString(there));
     assertTrue(has(session.nodes().getFirst(), "train.py", "print('hello')\n"));
 
@@ -246,7 +252,7 @@ final class LiveSyncTest {
     Files.writeString(there, "print('there')\n");
     write("train.py", "print('here')\n");
     gateway.resumeSync(DEVBOX);
-    awaitHeld("node 0: train.py");
+    awaitHeld("train.py: changed here ");
     assertEquals("print('there')\n", Files.readString(there));
     write("train.py", "print('there')\n");
     awaitSynced();

@@ -1,8 +1,11 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -10,6 +13,7 @@ import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SendText;
 import dev.gpush.shell.render.SyncText;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +28,10 @@ import picocli.CommandLine.Parameters;
       "up and run do this by themselves, and so does each save, unless gpush.yaml has sync:"
           + " {mode: manual}. status says what the nodes have, what is not there yet and why; pause"
           + " stops sending saves until resume; now, or nothing, sends everything and asks what"
-          + " saves alone do not ask. --explain needs no session."
+          + " saves alone do not ask. --explain needs no session.",
+      "A path that was changed here and on node 0, but differently, is held: both versions stay,"
+          + " and run does not start. --keep laptop PATH sends what is here, --keep node PATH takes"
+          + " what is there; the other version goes to a trash that status names."
     },
     footer = {
       "$ gpush sync",
@@ -32,16 +39,30 @@ import picocli.CommandLine.Parameters;
       "$ gpush sync status",
       "devbox is synced: all nodes have G43",
       "$ gpush sync --explain data/train.bin",
-      "data/train.bin is not sent: *.bin (.gitignore:2) ignores it"
+      "data/train.bin is not sent: *.bin (.gitignore:2) ignores it",
+      "$ gpush sync --keep node model.py",
+      "edited on node 0, and now here as well: model.py",
+      "devbox has G44 on all nodes"
     })
 public final class SyncCommand implements Action {
   public static final List<String> ACTIONS = List.of("status", "pause", "resume", "now");
+  public static final List<String> SIDES = List.of("laptop", "node");
+  private static final String NOW = "now";
 
-  @Parameters(arity = "0..1", paramLabel = "WHAT", description = "status, pause, resume or now")
-  String what = "now";
+  @Parameters(
+      arity = "0..*",
+      paramLabel = "WHAT",
+      description = "status, pause, resume or now; with --keep, paths")
+  List<String> words = List.of();
 
   @Option(names = "--overwrite", description = "replace files that were changed on the nodes")
   boolean overwrite;
+
+  @Option(
+      names = "--keep",
+      paramLabel = "SIDE",
+      description = "laptop or node: whose version of held paths all get")
+  Optional<String> keep = Optional.empty();
 
   @Option(
       names = "--explain",
@@ -54,7 +75,14 @@ public final class SyncCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    if (overwrite && !what.equals("now")) {
+    if (keep.isPresent()) {
+      return keep(call, keep.get());
+    }
+    if (words.size() > 1) {
+      throw Values.bad("sync", "only --keep takes more than one word");
+    }
+    String what = words.isEmpty() ? NOW : words.getFirst();
+    if (overwrite && !what.equals(NOW)) {
       throw Values.bad("sync", "--overwrite is for gpush sync now");
     }
     if (explain.isPresent()) {
@@ -62,7 +90,7 @@ public final class SyncCommand implements Action {
     }
     Sessions sessions = call.services().sessions();
     return switch (what) {
-      case "now" -> now(call, call.session());
+      case NOW -> now(call, call.session());
       case "status" -> {
         SessionView session = call.session();
         yield show(call, session, sessions.syncState(session.name()));
@@ -80,7 +108,45 @@ public final class SyncCommand implements Action {
   }
 
   private int now(Call call, SessionView session) throws InterruptedException {
-    long generation = call.services().sessions().sync(session.name(), overwrite, call.talk());
+    return synced(
+        call, session, call.services().sessions().sync(session.name(), overwrite, call.talk()));
+  }
+
+  private int keep(Call call, String side) throws InterruptedException {
+    if (overwrite || explain.isPresent()) {
+      throw Values.bad("sync", "--keep goes with neither --overwrite nor --explain");
+    }
+    if (!SIDES.contains(side)) {
+      throw Values.bad("sync", "--keep must be laptop or node, not " + side);
+    }
+    if (words.isEmpty()) {
+      throw Values.bad("sync", "--keep needs the paths that it decides about, or . for all");
+    }
+    SessionView session = call.session();
+    var request =
+        new KeepRequest(
+            side.equals("laptop") ? KeepRequest.Side.LAPTOP : KeepRequest.Side.NODE,
+            words.stream().map(path -> inWorkspace(call, session, path)).toList());
+    return synced(
+        call, session, call.services().sessions().keep(session.name(), request, call.talk()));
+  }
+
+  private static String inWorkspace(Call call, SessionView session, String path) {
+    Path root = session.root();
+    Path from = call.folder().startsWith(root) ? call.folder() : root;
+    try {
+      Path file = from.resolve(path).normalize();
+      if (file.startsWith(root)) {
+        return root.relativize(file).toString();
+      }
+    } catch (InvalidPathException invalid) {
+      throw new GpushException(new UsageFailure.BadValue("PATH", path, "a file name"), invalid);
+    }
+    throw new GpushException(
+        new UsageFailure.BadValue("PATH", path, "a path inside the workspace " + root));
+  }
+
+  private int synced(Call call, SessionView session, long generation) {
     if (json) {
       call.print(Documents.synced(session, generation));
     }
@@ -89,7 +155,7 @@ public final class SyncCommand implements Action {
   }
 
   private int explain(Call call, String path) {
-    if (overwrite || !what.equals("now")) {
+    if (overwrite || !words.isEmpty()) {
       throw Values.bad("sync", "--explain is for a path alone, without --overwrite and WHAT");
     }
     SendReason reason = call.services().rules().explain(call.folder(), path);

@@ -122,8 +122,7 @@ final class RetriesTest {
 
     @Override
     public Optional<String> holdingRun() {
-      throw new GpushException(
-          new SyncFailure.Conflicts(List.of(new SyncFailure.Conflict(1, "train.py", "changed"))));
+      throw new GpushException(new SyncFailure.Unreadable("train.py", "permission denied"));
     }
 
     @Override

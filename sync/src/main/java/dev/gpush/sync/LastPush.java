@@ -1,0 +1,152 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.HeldPath;
+import dev.gpush.core.session.SyncView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.home.LocalTrash;
+import dev.gpush.sync.node.FileSystems;
+import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.tree.Entry;
+import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Scan;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What the last push that was done has left. What is public may be read on any thread; the rest is
+ * guarded by the lock of {@link WorkspaceSync}.
+ */
+public final class LastPush {
+  private final Path root;
+  private final Set<String> decided = new HashSet<>();
+  private Map<String, Optional<Entry>> heldHere = Map.of();
+  private Optional<String> head = Optional.empty();
+
+  private volatile List<HeldPath> held = List.of();
+  private volatile List<SyncView.Trash> trashes = List.of();
+  private volatile Generation generation = Generation.none();
+
+  LastPush(Path root) {
+    this.root = root;
+  }
+
+  /** What stays as it is on all sides until a user decides. */
+  public List<HeldPath> held() {
+    return held;
+  }
+
+  /** Where replaced and deleted versions were after it. */
+  public List<SyncView.Trash> trashes() {
+    return trashes;
+  }
+
+  /** What all nodes held after it. */
+  public Generation generation() {
+    return generation;
+  }
+
+  /** Another push begins. */
+  void begin() {
+    decided.clear();
+  }
+
+  /** A user's decision about these is carried out. */
+  void decided(Collection<String> paths) {
+    decided.addAll(paths);
+  }
+
+  /**
+   * @param found what was on the laptop
+   * @param nodes whose trashes are counted; of those that share a file system, one
+   */
+  void done(Push.Done done, Scan found, List<NodeConversation> nodes, LocalTrash trash) {
+    generation = done.generation();
+    head = found.head();
+    decided.addAll(done.decisions().decided());
+    var versions = new HashMap<String, Optional<Entry>>();
+    done.decisions().held().forEach(path -> versions.put(path, found.manifest().get(path)));
+    heldHere = versions;
+    held = done.decisions().words(this::changedHere);
+    var all = new ArrayList<SyncView.Trash>();
+    trash.contents().ifPresent(all::add);
+    FileSystems.of(nodes).writers().forEach(node -> node.trash().ifPresent(all::add));
+    trashes = all;
+  }
+
+  /**
+   * Whether many files may go without asking, because HEAD has moved. A repository that is gone has
+   * not: that is how an unmounted disk looks.
+   */
+  boolean mayDelete(Scan found) {
+    return head.isPresent() && found.head().isPresent() && !head.equals(found.head());
+  }
+
+  private Optional<Instant> changedHere(String path) {
+    try {
+      return Optional.of(
+          Files.getLastModifiedTime(root.resolve(path), LinkOption.NOFOLLOW_LINKS).toInstant());
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
+  }
+
+  /** Paths that differ from what was pushed, without those that are held as they are. */
+  List<String> pending(Manifest here, Manifest pushed) {
+    var paths = new TreeSet<String>(Manifest.ORDER);
+    paths.addAll(here.differences(pushed));
+    paths.addAll(heldHere.keySet());
+    paths.removeIf(path -> here.get(path).equals(heldHere.get(path)));
+    return List.copyOf(paths);
+  }
+
+  /**
+   * Whether a push would hold more, or less.
+   *
+   * @param now of the editors' node alone
+   */
+  boolean differs(Decisions now) {
+    boolean isLess =
+        held.stream()
+            .anyMatch(each -> each.node() == Decisions.NODE && !now.held().contains(each.path()));
+    return isLess || !heldHere.keySet().containsAll(now.held());
+  }
+
+  /**
+   * The generation, when nothing waits for a user.
+   *
+   * @param options with what the user has decided
+   * @throws GpushException what is held, and was not left to be decided later; or paths of which
+   *     nothing is held
+   */
+  Generation require(PushOptions options, Talk talk) {
+    boolean isDecision = !options.kept().isEmpty();
+    if (held.stream().anyMatch(each -> !isDecision || options.isKept(each.path()))) {
+      throw new GpushException(new SyncFailure.Held(held));
+    }
+    held.forEach(each -> talk.say("still held: " + each.path() + ": " + each.why()));
+    List<String> idle =
+        options.kept().stream()
+            .sorted()
+            .filter(path -> decided.stream().noneMatch(each -> PushOptions.covers(path, each)))
+            .toList();
+    if (!idle.isEmpty()) {
+      throw new GpushException(new SyncFailure.NotHeld(idle));
+    }
+    return generation;
+  }
+}

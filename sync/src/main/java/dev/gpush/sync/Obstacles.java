@@ -1,0 +1,52 @@
+package dev.gpush.sync;
+
+import dev.gpush.sync.node.Prepared.Obstacle;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What nodes have refused, which their manifests do not say. Guarded by the lock of {@link
+ * WorkspaceSync}.
+ */
+final class Obstacles {
+  private final Map<String, Obstacle> all = new TreeMap<>();
+  private final Map<String, String> refused = new TreeMap<>();
+
+  /** What of the editors' node cannot be on the laptop. */
+  void refuse(String path, String why) {
+    refused.put(path, why);
+  }
+
+  Map<String, String> refused() {
+    return Map.copyOf(refused);
+  }
+
+  List<Obstacle> all() {
+    return List.copyOf(all.values());
+  }
+
+  /** Whether one of them says that the nodes have to be looked at again. */
+  boolean add(List<Obstacle> refused) {
+    refused.forEach(each -> all.put(each.path(), each));
+    return refused.stream().anyMatch(each -> each.why().equals(Decisions.LATE));
+  }
+
+  /** Whether they are still there the next push finds out. */
+  void forgetRefused() {
+    all.values().removeIf(each -> !each.why().equals(Decisions.LATE));
+    refused.clear();
+  }
+
+  /** A user has decided about these, and what was there is here. */
+  void forget(Collection<String> paths) {
+    all.keySet().removeAll(paths);
+  }
+
+  /** Those that are no longer held are over. */
+  void retain(Collection<String> held) {
+    all.keySet().retainAll(held);
+    refused.keySet().retainAll(held);
+  }
+}

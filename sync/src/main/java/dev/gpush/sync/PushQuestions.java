@@ -1,0 +1,101 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.home.ChangesThere;
+import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.SyncPlan;
+import dev.gpush.sync.tree.Manifest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/** What a push asks its user before it replaces or deletes much. */
+final class PushQuestions {
+  /** Of the files that a question is about. */
+  private static final int NAMED = 5;
+
+  private final boolean mayDelete;
+  private final Talk talk;
+
+  /**
+   * @param mayDelete many files may go without asking, as after a checkout
+   */
+  PushQuestions(boolean mayDelete, Talk talk) {
+    this.mayDelete = mayDelete;
+    this.talk = talk;
+  }
+
+  /** Files that were sent from elsewhere may exist nowhere else. */
+  void askForReplaced(Map<NodeConversation, SyncPlan> plans) {
+    for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
+      Manifest held = entry.getKey().holds().manifest();
+      List<String> other =
+          entry.getValue().writes().keySet().stream()
+              .filter(path -> held.get(path).isPresent())
+              .toList();
+      List<String> gone = entry.getValue().deletes();
+      if (!other.isEmpty() || !gone.isEmpty()) {
+        var all = new ArrayList<String>(other);
+        all.addAll(gone);
+        talk.confirm(
+            "The nodes have "
+                + files(other.size())
+                + " different here and "
+                + files(gone.size())
+                + " not here ("
+                + named(all)
+                + "); gpush pull fetches a file first. Make the nodes match this folder?",
+            "--yes");
+        return;
+      }
+    }
+  }
+
+  private static String files(int count) {
+    return count == 1 ? "1 file that is" : count + " files that are";
+  }
+
+  static String named(List<String> paths) {
+    String first = String.join(", ", paths.subList(0, Math.min(NAMED, paths.size())));
+    return paths.size() <= NAMED ? first : first + ", …";
+  }
+
+  /** An unmounted disk looks like a user who has deleted everything. */
+  void askForDeletes(
+      Map<NodeConversation, SyncPlan> plans, int wanted, Predicate<NodeConversation> ofEditors) {
+    Set<String> deletedThere =
+        plans.keySet().stream()
+            .filter(ofEditors)
+            .flatMap(node -> node.holds().missing().stream())
+            .collect(Collectors.toSet());
+    for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
+      int held = entry.getKey().holds().manifest().size();
+      int gone =
+          (int)
+              entry.getValue().deletes().stream()
+                  .filter(path -> !deletedThere.contains(path))
+                  .count();
+      boolean isMany = ChangesThere.areMany(gone, held) && !mayDelete;
+      if (isMany || (gone > 0 && wanted == 0)) {
+        talk.confirm(
+            gone + " of " + held + " files are gone here. Remove them on the nodes too?", "--yes");
+        return;
+      }
+    }
+  }
+
+  /** The same on the editors' node. */
+  void askForDeletedThere(int gone, int of) {
+    talk.confirm(
+        gone
+            + " of "
+            + of
+            + " files are gone on node "
+            + Decisions.NODE
+            + ". Delete them here, too?",
+        "--yes");
+  }
+}

@@ -1,0 +1,259 @@
+package dev.gpush.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.session.Sessions.KeepRequest;
+import dev.gpush.core.session.SyncView;
+import dev.gpush.sync.tree.Generation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Paths with two versions, until a user decides; with the real node side. */
+final class HeldPathsTest extends SyncFixture {
+  private WorkFolder editors() {
+    return nodes.getFirst().folder();
+  }
+
+  private Generation keep(KeepRequest.Side side, String... paths) throws InterruptedException {
+    return sync.push(
+        all(), PushOptions.standard().keeping(new KeepRequest(side, List.of(paths))), talk);
+  }
+
+  private Set<String> trashHere() throws IOException {
+    return new HashSet<>(Sides.contents(base.resolve("trash")).values());
+  }
+
+  private Set<String> trash(int node) throws IOException {
+    return new HashSet<>(Sides.contents(state(nodes.get(node)).resolve("trash")).values());
+  }
+
+  private void assertEverywhere(Generation generation) throws Exception {
+    assertAllHold(generation);
+    for (FakeNode node : nodes) {
+      assertEquals(Sides.contents(laptop.path()), Sides.contents(node.folder().path()));
+    }
+    assertEquals(List.of(), sync.last().held());
+  }
+
+  /** One of each kind, beside an edit that comes home, a new file, and a change here. */
+  private void differ() throws Exception {
+    nodes(2);
+    laptop.write("both", "1").write("gone-here", "1").write("gone-there", "1");
+    laptop.write("edited", "1").write("changed", "1").write("d/keep", "1").link("l", "both");
+    push();
+    laptop.write("both", "here").delete("gone-here").write("gone-there", "here");
+    laptop.write("changed", "here").write("new", "here").delete("l").link("l", "changed");
+    editors().write("both", "there").write("gone-here", "there").delete("gone-there");
+    editors().write("edited", "there").write("new", "there").delete("l").link("l", "edited");
+    assertEquals(
+        List.of(
+            "both CHANGED_BOTH 0",
+            "gone-here DELETED_HERE 0",
+            "gone-there DELETED_THERE 0",
+            "l CHANGED_BOTH 0",
+            "new CHANGED_BOTH 0"),
+        held());
+  }
+
+  @Test
+  void bothVersionsStayAndEverythingElseGoes() throws Exception {
+    differ();
+
+    Generation held = sync.last().generation();
+    assertEquals("there", laptop.read("edited"));
+    for (FakeNode node : nodes) {
+      assertEquals("there", node.folder().read("edited"));
+      assertEquals("here", node.folder().read("changed"));
+      assertEquals(held, held(node).generation());
+    }
+    assertEquals("here", laptop.read("both"));
+    assertEquals("there", editors().read("both"));
+    assertEquals("1", nodes.get(1).folder().read("both"));
+    assertEquals("there", editors().read("gone-here"));
+    assertFalse(WorkFolder.exists(laptop.path().resolve("gone-here")));
+    assertEquals("there", editors().read("new"));
+    assertTrue(sync.last().held().getFirst().here().isPresent());
+    assertTrue(sync.last().held().getFirst().there().isPresent());
+    restartGateway();
+    assertEquals(5, held().size());
+    assertEquals(held, sync.last().generation(), "nothing else has changed");
+  }
+
+  @Test
+  void aSaveSendsTheRestAndIsNotRepeatedForWhatIsHeld() throws Exception {
+    differ();
+    laptop.write("changed", "again");
+
+    assertEquals(List.of("changed"), sync.lookAgain(Optional.empty(), Set.of()).pending());
+    assertEquals(List.of("changed"), sync.pushLooked(all(), false).paths());
+
+    assertEquals("again", nodes.get(1).folder().read("changed"));
+    assertEquals(List.of(), sync.lookAgain(Optional.empty(), Set.of()).pending());
+    Homecoming.Came came = sync.comeHome(nodes.getFirst());
+    assertEquals(List.of(), came.paths());
+    assertFalse(came.isLeft(), "what is held is named already");
+    assertEquals(5, sync.last().held().size());
+    laptop.write("both", "there");
+    assertEquals(List.of("both"), sync.lookAgain(Optional.empty(), Set.of()).pending());
+    sync.pushLooked(all(), false);
+    assertEquals(4, sync.last().held().size());
+    assertEquals("there", nodes.get(1).folder().read("both"));
+  }
+
+  @Test
+  void theLaptopsVersionsGoEverywhereAndTheOthersToTheTrashThere() throws Exception {
+    differ();
+
+    assertEverywhere(keep(KeepRequest.Side.LAPTOP, ""));
+
+    assertEquals("here", editors().read("both"));
+    assertEquals(Path.of("changed"), Files.readSymbolicLink(editors().path().resolve("l")));
+    assertFalse(WorkFolder.exists(editors().path().resolve("gone-here")));
+    assertEquals(Set.of("there"), trash(0));
+    assertEquals(Set.of(), trashHere());
+    SyncView.Trash trash = sync.last().trashes().getFirst();
+    assertEquals(Optional.of(0), trash.node());
+    assertEquals(4, trash.files());
+  }
+
+  @Test
+  void theNodesVersionsComeHomeAndTheOthersGoToTheTrashHere() throws Exception {
+    differ();
+
+    assertEverywhere(keep(KeepRequest.Side.NODE, ""));
+
+    assertEquals("there", laptop.read("both"));
+    assertEquals("there", laptop.read("gone-here"));
+    assertEquals("there", laptop.read("new"));
+    assertEquals(Path.of("edited"), Files.readSymbolicLink(laptop.path().resolve("l")));
+    assertFalse(WorkFolder.exists(laptop.path().resolve("gone-there")));
+    assertEquals(Set.of("here"), trashHere());
+    assertEquals(Set.of(), trash(0));
+    SyncView.Trash trash = sync.last().trashes().getFirst();
+    assertEquals(Optional.empty(), trash.node());
+    assertEquals(4, trash.files());
+  }
+
+  @Test
+  void onlyTheNamedPathsAreDecided() throws Exception {
+    differ();
+
+    keep(KeepRequest.Side.LAPTOP, "both");
+    assertEquals("here", nodes.get(1).folder().read("both"));
+    assertEquals(4, sync.last().held().size());
+    assertTrue(talk.said.stream().anyMatch(line -> line.startsWith("still held: gone-here")));
+    assertEquals(
+        new SyncFailure.NotHeld(List.of("both", "d")),
+        failure(() -> keep(KeepRequest.Side.NODE, "both", "d", "l")));
+    assertEquals(3, sync.last().held().size());
+    assertEquals("here", laptop.read("both"));
+  }
+
+  @Test
+  void modesLinksAndKindsComeHomeLikeContents() throws Exception {
+    nodes(2);
+    laptop.write("run.sh", "1").write("a", "1").write("b", "1").link("l", "a").link("m", "a");
+    push();
+    editors().executable("run.sh", true);
+    editors().delete("a").link("a", "b").delete("l").link("l", "b").delete("m").write("m", "1");
+
+    assertEverywhere(push());
+
+    assertTrue(Files.isExecutable(laptop.path().resolve("run.sh")));
+    assertTrue(Files.isExecutable(nodes.get(1).folder().path().resolve("run.sh")));
+    assertEquals(Path.of("b"), Files.readSymbolicLink(laptop.path().resolve("a")));
+    assertEquals(Path.of("b"), Files.readSymbolicLink(laptop.path().resolve("l")));
+    assertEquals("1", laptop.read("m"));
+  }
+
+  @Test
+  void whatCannotBeHereIsHeldAlone() throws Exception {
+    nodes(1);
+    laptop.write("a", "1").write("b", "1");
+    push();
+    editors().delete("a").link("a", "/etc/passwd").write("b", "there");
+
+    assertEquals(List.of("a CANNOT_COME 0"), held());
+
+    assertEquals("there", laptop.read("b"));
+    assertEquals("1", laptop.read("a"));
+    assertEverywhere(keep(KeepRequest.Side.LAPTOP, "a"));
+  }
+
+  @Test
+  void aFolderInTheWayHoldsWhatNeedsItsPlaceAndNothingElse() throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    editors().write("x/theirs", "there").write("y", "there");
+    laptop.write("x", "here").write("y/z", "here").write("y/w", "here").write("ok", "1");
+
+    assertEquals(
+        List.of("x IN_THE_WAY 0", "y IN_THE_WAY 0", "y/w IN_THE_WAY 0", "y/z IN_THE_WAY 0"),
+        held());
+    assertEquals("1", editors().read("ok"));
+    keep(KeepRequest.Side.LAPTOP, "y");
+    assertEquals("here", editors().read("y/z"));
+    assertEquals(Set.of("there"), trash(0));
+
+    assertEverywhere(keep(KeepRequest.Side.NODE, "x"));
+    assertEquals("there", laptop.read("x/theirs"));
+    assertEquals(Set.of("here"), trashHere());
+  }
+
+  /** Of an adopted session, gpush cannot know that a file is anywhere else. */
+  @Test
+  void whatWasSentFromElsewhereGoesToTheTrashBeforeItIsReplaced() throws Exception {
+    nodes(2);
+    laptop.write("a", "of the other laptop").write("b", "too").write("same", "1");
+    push();
+    restartGateway();
+    laptop.write("a", "mine").delete("b");
+    talk.answer = FakeTalk.Answer.YES;
+
+    Generation moved = sync.push(all(), PushOptions.standard().comparing(), talk);
+
+    assertEverywhere(moved);
+    assertEquals(1, talk.asked.size());
+    for (int node = 0; node < 2; node++) {
+      assertEquals(Set.of("of the other laptop", "too"), trash(node));
+    }
+    laptop.write("a", "mine, again");
+    sync.push(all(), PushOptions.standard().comparing().overwriting(), talk);
+    assertEquals(Set.of("of the other laptop", "too", "mine"), trash(0));
+    assertEquals(1, talk.asked.size());
+  }
+
+  @Test
+  void anEditInTheMomentOfTheCommitIsHeldToo() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("b", "1");
+    push();
+    laptop.write("a", "here");
+    boolean[] isDone = {false};
+    nodes.getFirst().beforeCommit =
+        () -> {
+          if (!isDone[0]) {
+            isDone[0] = true;
+            editors().write("a", "there");
+          }
+        };
+
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
+
+    assertEquals("here", laptop.read("a"));
+    assertEquals("there", editors().read("a"));
+    assertEquals(Map.of("a", "here", "b", "1"), Sides.contents(nodes.get(1).folder().path()));
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
+  }
+}

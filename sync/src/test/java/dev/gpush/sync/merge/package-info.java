@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.sync.merge;
+
+import org.jspecify.annotations.NullMarked;
