@@ -1,5 +1,6 @@
 package dev.gpush.sync;
 
+import dev.gpush.sync.home.LocalNames;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;

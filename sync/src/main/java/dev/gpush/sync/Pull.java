@@ -8,6 +8,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.home.LocalMoves;
+import dev.gpush.sync.home.LocalNames;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
 import dev.gpush.sync.node.Blobs;

@@ -45,9 +45,6 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   /** Read at once; as large as the largest packet. */
   private static final int READ_BYTES = 64 << 10;
 
-  /** More packets that wait for a peer that does not read stop us from reading from it. */
-  private static final int MOST_WAITING = 256;
-
   /** Packets written with one call. */
   private static final int GATHERED = 16;
 
@@ -71,7 +68,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private Optional<Selector> writable = Optional.empty();
 
   private volatile boolean isReading = true;
-  private volatile boolean isBehind;
+  private final Behind behind = new Behind();
   private volatile Optional<IOException> broken = Optional.empty();
 
   SocketSession(
@@ -121,10 +118,10 @@ final class SocketSession extends AbstractCloseable implements IoSession {
       ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
       boolean goesOn = true;
       while (goesOn && !Thread.currentThread().isInterrupted()) {
-        key.interestOps(isReading && !isBehind ? SelectionKey.OP_READ : 0);
+        key.interestOps(isReading && !behind.is() ? SelectionKey.OP_READ : 0);
         readable.select();
         readable.selectedKeys().clear();
-        goesOn = broken.isEmpty() && (!isReading || isBehind || take(bytes));
+        goesOn = broken.isEmpty() && (!isReading || behind.is() || take(bytes));
       }
       broken.ifPresent(this::fails);
     } catch (CancelledKeyException closed) {
@@ -184,7 +181,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
       }
       if (write.bytes.hasRemaining()) {
         waiting.add(write);
-        isBehind = waiting.size() > MOST_WAITING;
+        behind.added(waiting.size());
         writerIsNeeded();
         return write;
       }
@@ -267,8 +264,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
       while (!waiting.isEmpty() && !waiting.element().bytes.hasRemaining()) {
         written.add(waiting.remove());
       }
-      if (isBehind && waiting.size() <= MOST_WAITING / 2) {
-        isBehind = false;
+      if (behind.endedAt(waiting.size())) {
         readable.wakeup();
       }
       if (waiting.isEmpty() && endsAfterLast) {

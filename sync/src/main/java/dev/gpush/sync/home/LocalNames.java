@@ -1,4 +1,4 @@
-package dev.gpush.sync;
+package dev.gpush.sync.home;
 
 import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * laptop. Git refuses the same names ({@code core.protectHFS}, {@code core.protectNTFS}),
  * everywhere as well.
  */
-final class LocalNames {
+public final class LocalNames {
   /** The names that NTFS makes up for .git, {@code GIT~1} and on, beside others of that kind. */
   private static final Pattern SHORT_GIT = Pattern.compile("git~[0-9]+");
 
@@ -51,7 +51,7 @@ final class LocalNames {
   private LocalNames() {}
 
   /** Why nothing may have this name, as a sentence; empty when it may. */
-  static Optional<String> refusal(String name) {
+  public static Optional<String> refusal(String name) {
     if (name.isEmpty() || name.equals(".") || name.equals("..")) {
       return Optional.of("it is not a file name");
     }
@@ -67,14 +67,14 @@ final class LocalNames {
   }
 
   /** Whether some disk takes it for {@code .git}, or for something in it. */
-  static boolean isGit(String name) {
+  public static boolean isGit(String name) {
     String first = firstPart(name);
     boolean isBehind = CUT.splitAsStream(name).skip(1).anyMatch(LocalNames::isGit);
     return first.equals(".git") || SHORT_GIT.matcher(first).matches() || isBehind;
   }
 
   /** Some versions of git follow a link of this name, to a file that was not checked. */
-  static boolean isGitModules(String name) {
+  public static boolean isGitModules(String name) {
     String first = firstPart(name);
     return first.equals(".gitmodules") || SHORT_MODULES.matcher(first).matches();
   }
@@ -84,7 +84,7 @@ final class LocalNames {
   }
 
   /** Two names with the same folded form may be one name on some disk. */
-  static String folded(String name) {
+  public static String folded(String name) {
     var shown = new StringBuilder();
     Normalizer.normalize(name, Normalizer.Form.NFD)
         .codePoints()

@@ -1,4 +1,4 @@
-package dev.gpush.sync;
+package dev.gpush.sync.home;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
