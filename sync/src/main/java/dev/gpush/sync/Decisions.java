@@ -149,9 +149,9 @@ final class Decisions {
 
   /** With "node" a user means the editors' node, and its version if it has one of its own. */
   private boolean isNamed(String path, Reason reason, Version there) {
+    boolean isOfAnother = obstacle(path).map(each -> each.node() != NODE).orElse(false);
     return rules.keep() == Merge.Keep.LAPTOP
-        || reason != Reason.OTHER_NODE
-        || !there.is(ancestor(path));
+        || (!isOfAnother && (reason != Reason.OTHER_NODE || !there.is(ancestor(path))));
   }
 
   private Merge alone(String path, Version here, Version there) {

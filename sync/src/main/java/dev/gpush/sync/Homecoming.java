@@ -138,10 +138,12 @@ public final class Homecoming {
             .getFirst();
   }
 
-  /** All nodes have what is here, but for what is held. */
-  void pushed(Set<String> held) {
-    obstacles.retain(held);
-    changes.pushed(held);
+  /** These nodes have what is here, but for what is held. */
+  void pushed(Set<String> held, List<Integer> nodes) {
+    obstacles.retain(held, nodes);
+    if (nodes.contains(Decisions.NODE)) {
+      changes.pushed(held);
+    }
   }
 
   /** What a push would do with what the editors' node has. */

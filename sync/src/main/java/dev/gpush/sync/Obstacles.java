@@ -44,9 +44,15 @@ final class Obstacles {
     all.keySet().removeAll(paths);
   }
 
-  /** Those that are no longer held are over. */
-  void retain(Collection<String> held) {
-    all.keySet().retainAll(held);
-    refused.keySet().retainAll(held);
+  /**
+   * Those that are no longer held are over. What a node has that took no part, nobody knows.
+   *
+   * @param nodes that took part
+   */
+  void retain(Collection<String> held, Collection<Integer> nodes) {
+    all.values().removeIf(each -> nodes.contains(each.node()) && !held.contains(each.path()));
+    if (nodes.contains(Decisions.NODE)) {
+      refused.keySet().retainAll(held);
+    }
   }
 }

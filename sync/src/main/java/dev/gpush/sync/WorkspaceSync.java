@@ -181,8 +181,9 @@ public final class WorkspaceSync implements AutoCloseable {
 
   private Push.Done done(Scan found, Push.Done done, List<SyncNode> nodes) {
     conversations.known(done.manifest());
-    home.pushed(done.decisions().held());
-    slow.quick(nodes.stream().map(node -> node.info().index()).toList());
+    List<Integer> those = nodes.stream().map(node -> node.info().index()).toList();
+    home.pushed(done.decisions().held(), those);
+    slow.quick(those);
     last.done(done, found, conversations.all(), home.trash());
     return done;
   }
@@ -316,27 +317,26 @@ public final class WorkspaceSync implements AutoCloseable {
    * Brings home what was changed on the editors' node, where it is here as it was sent. The other
    * nodes have it with the next push.
    *
-   * @return nothing while the node cannot be asked
-   * @throws NodeFailed it is slow
+   * @throws NodeFailed it was not looked at
    */
   public Homecoming.Came comeHome(SyncNode node) throws InterruptedException, NodeFailed {
     try (SlowNodes.Watch _ = inBackground(List.of(node))) {
-      if (edits == Edits.STAY || !node.isReachable()) {
+      if (edits == Edits.STAY || looked.isEmpty()) {
         return Homecoming.Came.nothing();
       }
-      conversations.openReachable(List.of(node));
-      List<NodeConversation> one = conversations.of(List.of(node));
-      conversations.look(one, findsNames());
-      return looked.isEmpty()
-          ? Homecoming.Came.nothing()
-          : home.comeHome(one, looked.get().manifest(), usual(PushOptions.save()), last);
-    } catch (NodeFailed unreachable) {
-      return Homecoming.Came.nothing();
-    } catch (NodeLost lost) {
-      if (lost.slow().isEmpty()) {
-        return Homecoming.Came.nothing();
+      for (int attempt = 1; ; attempt++) {
+        try {
+          conversations.openReachable(List.of(node));
+          List<NodeConversation> one = conversations.of(List.of(node));
+          conversations.look(one, findsNames());
+          Manifest here = looked.get().manifest();
+          return home.comeHome(one, here, usual(PushOptions.save()), last);
+        } catch (NodeLost lost) {
+          if (attempt >= 2 || !lost.slow().isEmpty()) {
+            throw new NodeFailed(lost);
+          }
+        }
       }
-      throw new NodeFailed(lost);
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
     }

@@ -7,10 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -64,6 +67,34 @@ final class ChangesThereTest extends SyncFixture {
             "new on node 0, and now here as well: deep/er/c.py, link.py, model.py, pkg/b.py"),
         talk.said::toString);
     assertEquals(moved, push());
+  }
+
+  @Test
+  void whatCameHomeAndWasDeletedHereDoesNotComeAgain() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    editors().write("model.py", "new");
+    assertEquals(List.of("model.py"), comesHome(time));
+    laptop.delete("model.py");
+
+    assertEquals(List.of(), comesHome(time));
+
+    assertEquals(
+        Map.of("model.py", "it came home, and was deleted or renamed here"), sync.staying());
+    editors().write("model.py", "newer, so it is wanted");
+    assertEquals(List.of("model.py"), comesHome(time));
+  }
+
+  /** With the look after the moment in which a file has to be the same. */
+  private List<String> comesHome(ManualClock time) throws Exception {
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.comeHome(nodes.getFirst());
+    time.advance(Homecoming.SETTLED);
+    return sync.comeHome(nodes.getFirst()).paths();
   }
 
   @Test

@@ -102,6 +102,22 @@ final class EditsThereTest extends SyncFixture {
     assertEquals(List.of("there again"), comesHome(), "that it came once is past");
   }
 
+  @Test
+  void whatHasComeHomeIsRememberedWhileNode0IsAway() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("b", "1");
+    push();
+    nodes.getFirst().folder().write("a", "2");
+    assertEquals(List.of("a"), comesHome());
+    laptop.write("a", "3");
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.pushLooked(List.of(nodes.get(1)), false);
+
+    assertAllHold(push());
+
+    assertEquals("3", nodes.getFirst().folder().read("a"));
+  }
+
   private List<String> comesHome() throws Exception {
     sync.lookAgain(Optional.empty(), Set.of());
     return sync.comeHome(nodes.getFirst()).paths();

@@ -2,6 +2,7 @@ package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.SyncFailure;
@@ -254,6 +255,29 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals("here", laptop.read("a"));
     assertEquals("there", editors().read("a"));
     assertEquals(Map.of("a", "here", "b", "1"), Sides.contents(nodes.get(1).folder().path()));
+    laptop.write("b", "2");
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.pushLooked(List.of(nodes.get(1)), false);
+    assertEquals("2", nodes.get(1).folder().read("b"), "a save while node 0 is away");
     assertEquals(List.of("a CHANGED_BOTH 0"), held());
+    assertEquals("here", laptop.read("a"));
+  }
+
+  @Test
+  void whatIsInTheWayOnAnotherNodeIsNoVersionOfTheEditorsNode() throws Exception {
+    nodes(2);
+    laptop.write("a", "1");
+    push();
+    nodes.get(1).folder().write("x/theirs", "there");
+    laptop.write("x", "here");
+    assertEquals(List.of("x IN_THE_WAY 1"), held());
+
+    assertInstanceOf(SyncFailure.Held.class, failure(() -> keep(KeepRequest.Side.NODE, "x")));
+
+    assertEquals("here", laptop.read("x"));
+    assertEquals("there", nodes.get(1).folder().read("x/theirs"));
+    keep(KeepRequest.Side.LAPTOP, "x");
+    assertEquals("here", nodes.get(1).folder().read("x"));
+    assertEquals(Set.of("there"), trash(1));
   }
 }

@@ -103,11 +103,11 @@ final class LinkCutTest extends SyncFixture {
   }
 
   @Test
-  void noEditIsSeenOnANodeWhoseLinkIsCut() throws Exception {
-    Task<Boolean, NodeFailed> edited =
-        work.fork("edited", () -> !sync.comeHome(cut).paths().isEmpty());
+  void aNodeWhoseLinkIsCutDoesNotCountAsLookedAt() throws Exception {
+    sync.lookAgain(Optional.empty(), Set.of());
+    Task<Homecoming.Came, NodeFailed> came = work.fork("come", () -> sync.comeHome(cut));
     cutWhileOpening();
 
-    assertEquals(false, edited.get());
+    assertThrows(NodeFailed.class, came::get);
   }
 }

@@ -350,6 +350,8 @@ public final class ChangesThere {
         }
       } else if (before.isPresent()) {
         stay(path, before.orElseThrow().why());
+      } else if (isAsItCame(path, name.stamp())) {
+        stay(path, "it came home, and was deleted or renamed here");
       } else if (from.isPresent()) {
         renamed.add(new NewFile(path, name.size(), name.stamp(), from));
       } else {
@@ -359,6 +361,12 @@ public final class ChangesThere {
           made.add(new NewFile(path, name.size(), name.stamp(), Optional.empty()));
         }
       }
+    }
+
+    private boolean isAsItCame(String path, String stamp) {
+      return Optional.ofNullable(brought.get(path))
+          .filter(came -> came.stamp().equals(stamp))
+          .isPresent();
     }
 
     private void again(String path, Entry here, Brought came, String stamp) {

@@ -74,7 +74,7 @@ public final class LiveSync implements AutoCloseable {
 
   // confined to the saves thread
   private boolean isOpen;
-  private boolean isLeftThere;
+  private volatile boolean isLeftThere;
   private Optional<String> edits = Optional.empty();
   private Optional<Set<Path>> unseen = Optional.empty();
   private Duration pause = Duration.ZERO;
@@ -118,7 +118,7 @@ public final class LiveSync implements AutoCloseable {
     this.aside = new NodesAside(name, sync, nodes, generations, watch::wake, clock, this.tasks);
     this.use = new FileUse(session, this.tasks);
     this.nodeEdits = new NodeEdits(session, sync, nodes.getFirst(), push, use, clock, this.tasks);
-    this.view = new SavesView(session, watch, state, generations, sync, nodeEdits::isAhead, clock);
+    this.view = new SavesView(session, watch, state, generations, sync, this::isAhead, clock);
   }
 
   /** Begins with a look at everything: what was missed is found. */
@@ -353,6 +353,11 @@ public final class LiveSync implements AutoCloseable {
     }
     unseen = Optional.of(came.get().folders());
     return look(waiting);
+  }
+
+  /** Whether the editors' node has something that is not here. On any thread. */
+  private boolean isAhead() {
+    return isLeftThere || nodeEdits.isAhead();
   }
 
   private boolean bringsHome() {

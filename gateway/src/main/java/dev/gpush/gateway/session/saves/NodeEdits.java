@@ -22,6 +22,8 @@ final class NodeEdits {
   /** While a command has the session. */
   private static final Duration SOON = Duration.ofMillis(500);
 
+  private static final Duration AFTER_FAILURE = Duration.ofSeconds(30);
+
   /** A node that says something all the time is looked at for this part of the time. */
   private static final int SHARE = 10;
 
@@ -79,7 +81,7 @@ final class NodeEdits {
       return Optional.of(isBlocked ? SOON : left(restUntil, now));
     }
     if (againAt.isPresent()) {
-      return Optional.of(left(againAt.get(), now));
+      return Optional.of(isBlocked ? SOON : left(Math.max(againAt.get(), restUntil), now));
     }
     return sync.there().isOn() ? Optional.empty() : Optional.of(looks.next(now));
   }
@@ -98,8 +100,9 @@ final class NodeEdits {
    */
   Optional<Came> bring(boolean isWanted) throws InterruptedException, NodeFailed {
     long now = clock.nanos();
-    boolean isSaid = sync.there().isDue() && node.isReachable() && now - restUntil >= 0;
-    boolean isAgain = againAt.map(at -> now - at >= 0).orElse(false);
+    boolean isRested = now - restUntil >= 0;
+    boolean isSaid = sync.there().isDue() && node.isReachable() && isRested;
+    boolean isAgain = isRested && againAt.map(at -> now - at >= 0).orElse(false);
     boolean isAsked = !sync.there().isOn() && looks.isDue(now) && isSomeoneThere();
     isBlocked = false;
     if ((!isSaid && !isAgain && !isAsked && !isWanted) || push.isStopped()) {
@@ -127,6 +130,10 @@ final class NodeEdits {
       came = push.run(() -> sync.comeHome(node));
     } catch (NodeFailed failed) {
       sync.there().due();
+      throw failed;
+    } catch (GpushException failed) {
+      sync.there().due();
+      restUntil = clock.nanos() + AFTER_FAILURE.toNanos();
       throw failed;
     }
     long ended = clock.nanos();
