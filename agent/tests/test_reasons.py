@@ -412,16 +412,21 @@ class NvidiaTest(unittest.TestCase):
         folder = tempfile.mkdtemp(prefix="gpn")
         self.addCleanup(shutil.rmtree, folder, True)
         with open(os.path.join(folder, "nvidia-smi"), "w") as file:
-            file.write("#!/bin/sh\necho '00000000:3B:00.0, %d, /usr/bin/python3, 1024'\necho 'x, [N/A], y, [N/A]'\n"
-                       "echo '00000000:00:06.0, %d, [No data], 4614'\n" % (os.getpid(), os.getpid()))
+            file.write("#!/bin/sh\nfor word; do case $word in --id=*) id=${word#*=} ;; esac; done\n[ \"$id\" = 0,GPU-1 ] || exit 1\n"
+                       "echo '00000000:3B:00.0, %d, /usr/bin/python3, 1024'\necho 'x, [N/A], y, [N/A]'\n"
+                       "echo '00000000:00:06.0, %d, [No data], 4614'\n"
+                       "echo '00000000:00:07.0, %d, [Not Found], 12'\n" % ((os.getpid(),) * 3))
         os.chmod(os.path.join(folder, "nvidia-smi"), 0o755)
         path = os.environ["PATH"]
         os.environ["PATH"] = folder + ":" + path
         self.addCleanup(os.environ.__setitem__, "PATH", path)
-        found = leftovers.gpu_holders()
-        self.assertEqual([(one["gpu"], one["pid"], one["name"], one["mb"]) for one in found],
+        found = leftovers.gpu_holders("0,GPU-1")
+        self.assertEqual([(one["gpu"], one["pid"], one.get("name"), one["mb"]) for one in found],
                          [("00000000:3B:00.0", os.getpid(), "python3", 1024),
-                          ("00000000:00:06.0", os.getpid(), leftovers.who(os.getpid())["name"], 4614)])
+                          ("00000000:00:06.0", os.getpid(), leftovers.who(os.getpid())["name"], 4614),
+                          ("00000000:00:07.0", os.getpid(), None, 12)])
+        self.assertNotIn("user", found[2], "the number is another process in this container")
+        self.assertEqual(leftovers.gpu_holders("2"), [], "only the run's own GPUs are asked for")
 
 
 class EndingTest(unittest.TestCase):

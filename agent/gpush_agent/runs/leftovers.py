@@ -106,10 +106,12 @@ def holder(port):
     return value
 
 
-def gpu_holders():
-    """[{"gpu", "pid", "name", "mb", "user"}]: who holds memory of this node's GPUs now."""
+def gpu_holders(visible):
+    """[{"gpu", "pid", "name", "mb", "user"}]: who holds memory of these GPUs now. They are named as in CUDA_VISIBLE_DEVICES, by
+    their numbers or by names, which nvidia-smi also understands. (It finds no parts of a GPU, so nothing is said of those.)"""
     try:
-        done = subprocess.run(SMI, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=SMI_SECONDS)
+        done = subprocess.run(SMI + ["--id=" + visible], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              stdin=subprocess.DEVNULL, timeout=SMI_SECONDS)
         lines = done.stdout.decode("utf-8", "replace").splitlines()
     except (OSError, subprocess.SubprocessError):
         return []
@@ -118,10 +120,12 @@ def gpu_holders():
         fields = [field.strip() for field in line.split(",")]
         if len(fields) == 4 and fields[1].isdigit():
             pid = int(fields[1])
-            value = dict(who(pid), gpu=fields[0][:32])
-            value.pop("state", None)
-            if fields[2][:1] not in ("", "["):      # [No data], [Not Found]: of a process that is ending, or in another container
-                value["name"] = os.path.basename(fields[2])[:64]
+            value = {"pid": pid, "gpu": fields[0][:32]}
+            if fields[2] == "[No data]":        # of a process that is ending
+                value.update(who(pid))
+            elif fields[2][:1] not in ("", "["):
+                value.update(who(pid), name=os.path.basename(fields[2])[:64])
+            # [Not Found]: of one in another container, where the number means another process than here
             if fields[3].isdigit():
                 value["mb"] = int(fields[3])
             found.append(value)
@@ -129,7 +133,7 @@ def gpu_holders():
 
 
 def who(pid):
-    """{"pid", "name", "user", "state"} of a process."""
+    """{"pid", "name", "user"} of a process."""
     value = {"pid": pid}
     try:
         with open("/proc/%d/comm" % pid, errors="replace") as file:

@@ -469,7 +469,7 @@ class Supervisor:
             if self.spec["node_rank"] == 0 and not self.is_port_free():
                 left["port"] = leftovers.holder(self.spec["master"]["port"])
             if self.spec.get("visible"):
-                gpus = leftovers.gpu_holders()
+                gpus = leftovers.gpu_holders(self.spec["visible"])
                 if gpus:
                     left["gpus"] = gpus
         except Exception:       # whatever /proc says

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -49,13 +52,18 @@ final class LauncherTrainingIT {
         done
         printf '%%s\\n' "java ${words#* * * }" >>"%s"
         case $words in
-          *' up') [ ! -f "$UP_WRITES" ] || cat "$UP_WRITES" >"$GPUSH_HOME/ssh_config"
+          *' up') cat gpush.yaml >"%s"
+                  [ ! -f "$UP_WRITES" ] || cat "$UP_WRITES" >"$GPUSH_HOME/ssh_config"
                   exit "$UP_EXITS" ;;
           *' gateway stop') [ ! -p "%s" ] || echo stops >"%s" ;;
         esac
         """
-            .formatted(calls, folder.resolve("stops"), folder.resolve("stops")));
+            .formatted(calls, project(), folder.resolve("stops"), folder.resolve("stops")));
     program("bin/ssh", "printf '%%s\\n' \"ssh $*\" >>\"%s\"; cat >/dev/null".formatted(calls));
+  }
+
+  private Path project() {
+    return folder.resolve("project");
   }
 
   private void program(String name, String script) throws IOException {
@@ -113,14 +121,26 @@ final class LauncherTrainingIT {
   /** It stops its gateway at the end, which here waits until this reads that. */
   private void awaitTraining() throws Exception {
     assertEquals("stops\n", Files.readString(folder.resolve("stops")));
-    try (var builds = Files.list(folder.resolve("cache/gpush"))) {
-      Path build =
-          builds.filter(at -> Files.isDirectory(at.resolve("lib"))).findFirst().orElseThrow();
-      String who = read(build.resolve("training")).strip();
-      if (!who.equals("done")) {
-        ProcessHandle.of(Long.parseLong(who)).ifPresent(process -> process.onExit().join());
-      }
+    String who = read(mark()).strip();
+    if (!who.equals("done")) {
+      ProcessHandle.of(Long.parseLong(who)).ifPresent(process -> process.onExit().join());
     }
+  }
+
+  /** The only one that there is. */
+  private Path mark() throws IOException {
+    try (var files = Files.find(folder.resolve("cache/gpush"), 2, (at, _) -> isMark(at))) {
+      return files.findFirst().orElseThrow();
+    }
+  }
+
+  private static boolean isMark(Path file) {
+    return file.toString().endsWith(".training");
+  }
+
+  /** How often it was trained until now. */
+  private long trainings() {
+    return read(calls).lines().filter("java up"::equals).count();
   }
 
   private static List<String> logins(List<String> called) {
@@ -137,7 +157,57 @@ final class LauncherTrainingIT {
     awaitTraining();
     started(everything);
 
-    assertEquals(1, read(calls).lines().filter("java up"::equals).count(), () -> read(calls));
+    assertEquals(1, trainings(), () -> read(calls));
+  }
+
+  @Test
+  void anotherJdkIsTrainedForWithTheSameJars() throws Exception {
+    trained(1, "");
+    Files.writeString(
+        folder.resolve("jdk/release"),
+        "JAVA_VERSION=\"25.0.2\"\nJAVA_RUNTIME_VERSION=\"25.0.2+9\"\n");
+
+    trained(1, "");
+
+    assertEquals(2, trainings(), () -> read(calls));
+  }
+
+  @Test
+  void aMarkThatAFullDiskLeftEmptyHoldsNothingUp() throws Exception {
+    trained(1, "");
+    Path mark = mark();
+    assertEquals("done\n", read(mark));
+    Files.writeString(mark, "");
+
+    trained(1, "");
+
+    assertEquals(2, trainings(), () -> read(calls));
+    assertEquals("done\n", read(mark));
+  }
+
+  @Test
+  void withoutHardLinksItIsMadeOnce() throws Exception {
+    program("bin/ln", "exit 1");
+    trained(1, "");
+
+    trained(1, "");
+
+    assertEquals(1, trainings(), () -> read(calls));
+  }
+
+  @Test
+  void itsSessionIsOnThisMachineWhateverTheSitePrefers() throws Exception {
+    trained(1, "");
+
+    assertEquals("backends: [local]\nnodes: 1\ngpus: 0\n", read(project()));
+  }
+
+  @Test
+  void whatAKilledTrainingLeftIsRemovedAfterADay() throws Exception {
+    Path old = Files.createDirectories(folder.resolve("tmp/gpush-train.killed"));
+    Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofHours(49))));
+
+    trained(1, "");
   }
 
   @Test

@@ -104,10 +104,14 @@ public final class MachineRule {
                         && "".equals(node.facts().site().session().get("CUDA_VISIBLE_DEVICES"))
                         && node.facts().software().nccl().isPresent());
     if (!hidden.isEmpty()) {
+      String which =
+          hidden.count() == view.gang().size()
+              ? "this session has"
+              : hidden.count() == 1 ? "this node has" : "these nodes have";
       draft.warn(
           "hidden-gpus",
           hidden,
-          hidden.words() + ": the GPUs of the machine are hidden, because this session has none",
+          hidden.words() + ": the GPUs of the machine are hidden, because " + which + " none",
           "ranks compute on processors",
           "gpush up --replace --gpus 1");
     }

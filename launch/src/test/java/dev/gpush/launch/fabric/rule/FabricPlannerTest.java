@@ -346,6 +346,10 @@ final class FabricPlannerTest {
             + " on processors; try: gpush up --replace --gpus 1",
         finding(plan(Gangs.with(gang, 0, "environment", hidden)), "hidden-gpus").sentence());
     assertTrue(plan(gang).findings().stream().noneMatch(each -> each.kind().equals("hidden-gpus")));
+    Json two = Gangs.withEach(Gangs.two(), "python", Json.object("nccl", "2.28.9"));
+    assertEquals(
+        "node 1: the GPUs of the machine are hidden, because this node has none",
+        finding(plan(Gangs.with(two, 1, "environment", hidden)), "hidden-gpus").what());
   }
 
   @Test
