@@ -9,7 +9,6 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
-import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.LogRequest;
@@ -23,7 +22,6 @@ import dev.gpush.core.run.SaveListener;
 import dev.gpush.core.run.SavedFiles;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
@@ -55,6 +53,9 @@ final class GatewayRuns implements Runs {
   /** A watched run looks at the tree itself after this time at the latest. */
   private static final Duration NOTICED = Duration.ofSeconds(30);
 
+  /** Why a session has ended that did not end by itself. */
+  private static final String ASKED = "another gpush down or up --replace gave it back meanwhile";
+
   private final GatewaySessions sessions;
   private final SessionLinks links;
   private final Clock clock;
@@ -79,13 +80,11 @@ final class GatewayRuns implements Runs {
     Path root = sessions.root(command.folder());
     Optional<LiveSession> ready = sessions.ready(target.session(), root);
     if (ready.isPresent()) {
-      try {
-        return launchOn(ready.get(), target, request, talk);
-      } catch (GpushException failed) {
-        if (!(failed.failure() instanceof SessionFailure.Gone(var session, var reason))) {
-          throw failed;
-        }
-        events.accept(new LaunchEvent.SessionGone(session, reason));
+      LiveSession session = ready.get();
+      ClaimCheck.requireFit(session, target, request.claim());
+      Optional<TurnQueue.Turn> turn = enterIfThere(session, events, talk);
+      if (turn.isPresent()) {
+        return launch(session, turn.get(), request, Optional.empty(), talk);
       }
     }
     if (command.words().isEmpty()) {
@@ -93,42 +92,70 @@ final class GatewayRuns implements Runs {
       throw new GpushException(new LaunchFailure.NothingToRepeat(session));
     }
     Launcher.check(command.words(), root, command.folder());
-    SessionView up = sessions.up(up(target, request), talk);
-    LiveSession session = sessions.find(up.name());
+    GatewaySessions.Found found = sessions.find(up(target, request), talk);
+    LiveSession session = found.session();
+    SessionView up = found.view();
     if (!up.isNew()) {
-      return launchOn(session, target, request, talk);
+      ClaimCheck.requireFit(session, target, request.claim());
+      return launch(session, enter(session, talk), request, Optional.empty(), talk);
     }
     try {
       events.accept(new LaunchEvent.SessionMade(up));
       // Its size is what the run asked for.
-      return launch(session, request.claiming(request.claim().ofAll()), up.generation(), talk);
+      RunRequest all = request.claiming(request.claim().ofAll());
+      return launch(session, enter(session, talk), all, up.generation(), talk);
     } catch (GpushException failed) {
-      giveBack(up.name(), events, talk);
+      giveBack(session, events, talk);
       throw failed;
     }
   }
 
-  private RunView launchOn(LiveSession session, RunTarget target, RunRequest request, Talk talk)
+  /**
+   * The launch has failed already; a failure here must not hide that. Another command may have
+   * ended the session, and made another one of its name.
+   */
+  private void giveBack(LiveSession session, Consumer<LaunchEvent> events, Talk talk)
       throws InterruptedException {
-    List<SessionFailure.Difference> lacking =
-        lacking(SessionViews.place(session.entry()), target, request.claim());
-    if (!lacking.isEmpty()) {
-      throw new GpushException(new SessionFailure.Differs(session.name().text(), lacking));
+    SessionName name = session.name();
+    try {
+      sessions
+          .down(session, false, talk)
+          .ifPresent(end -> events.accept(new LaunchEvent.SessionGivenBack(name, end)));
+    } catch (GpushException failed) {
+      events.accept(new LaunchEvent.SessionKept(name, failed.failure()));
     }
-    return launch(session, request, Optional.empty(), talk);
   }
 
-  /** The launch has failed already; a failure here must not hide that. */
-  private void giveBack(SessionName session, Consumer<LaunchEvent> events, Talk talk)
-      throws InterruptedException {
-    Sessions.GivenBack end;
+  /**
+   * Empty when the session has ended before its turn came: another one can be made then. Once the
+   * run is in it, its end is the end of the run's command, because the user wanted that end.
+   */
+  private Optional<TurnQueue.Turn> enterIfThere(
+      LiveSession session, Consumer<LaunchEvent> events, Talk talk) throws InterruptedException {
     try {
-      end = sessions.down(session, false, talk);
+      return Optional.of(enter(session, talk));
     } catch (GpushException failed) {
-      events.accept(new LaunchEvent.SessionKept(session, failed.failure()));
-      return;
+      if (!(failed.failure() instanceof SessionFailure.Gone(var name, var reason))) {
+        throw failed;
+      }
+      events.accept(new LaunchEvent.SessionGone(name, reason));
+      return Optional.empty();
     }
-    events.accept(new LaunchEvent.SessionGivenBack(session, end));
+  }
+
+  /** Takes the turn, with links that are up. */
+  private TurnQueue.Turn enter(LiveSession session, Talk talk) throws InterruptedException {
+    TurnQueue.Turn turn = session.begin("run", talk);
+    boolean isIn = false;
+    try {
+      links.ensure(session, talk);
+      isIn = true;
+      return turn;
+    } finally {
+      if (!isIn) {
+        turn.close();
+      }
+    }
   }
 
   private static UpRequest up(RunTarget target, RunRequest request) {
@@ -146,77 +173,46 @@ final class GatewayRuns implements Runs {
         .onExisting(UpRequest.Existing.TAKE_ANY);
   }
 
-  /** A run uses a part of the session, never more. */
-  private static List<SessionFailure.Difference> lacking(
-      SessionView.Place has, RunTarget target, RunRequest.Claim claim) {
-    var lacking = new ArrayList<SessionFailure.Difference>();
-    claim
-        .nodes()
-        .filter(asked -> asked > has.size())
-        .ifPresent(asked -> lacking.add(difference("nodes", has.size(), asked)));
-    claim
-        .gpus()
-        .filter(asked -> exceeds(asked, has.gpus()))
-        .ifPresent(asked -> lacking.add(difference("gpus", has.gpus(), asked)));
-    target
-        .backend()
-        .filter(asked -> !asked.equals(has.backend()))
-        .ifPresent(asked -> lacking.add(difference("backend", has.backend(), asked)));
-    return lacking;
-  }
-
-  private static boolean exceeds(GpuRequest asked, GpuRequest there) {
-    boolean otherModel =
-        asked.model().isPresent()
-            && there.model().isPresent()
-            && !asked.model().get().equalsIgnoreCase(there.model().get());
-    return !asked.isNone() && (otherModel || asked.count() > there.count());
-  }
-
-  private static SessionFailure.Difference difference(String what, Object has, Object asked) {
-    return new SessionFailure.Difference(what, has.toString(), asked.toString());
-  }
-
   @Override
   public RunView launch(SessionName name, RunRequest request, Talk talk)
       throws InterruptedException {
-    return launch(sessions.find(name), request, Optional.empty(), talk);
+    LiveSession session = sessions.find(name);
+    return launch(session, enter(session, talk), request, Optional.empty(), talk);
   }
 
   /**
    * One launch at a time per session, so that two never see the same free slots or a half-written
    * tree.
    *
+   * @param turn ends as soon as the run need not hold it
    * @param prepared the generation for which the environment was made just now
    */
   private RunView launch(
-      LiveSession session, RunRequest request, Optional<Long> prepared, Talk talk)
+      LiveSession session,
+      TurnQueue.Turn turn,
+      RunRequest request,
+      Optional<Long> prepared,
+      Talk talk)
       throws InterruptedException {
-    SessionWork work;
-    long generation;
-    Config config;
-    try (TurnQueue.Turn _ = session.begin("run", talk)) {
-      links.ensure(session, talk);
-      work = session.work();
-      generation = work.push(request.overwrite(), talk);
-      work.restarted().say(talk);
-      boolean isPrepared = prepared.equals(Optional.of(generation));
-      config = isPrepared ? work.config() : work.prepare(talk);
-      if (!request.claim().waits()) {
-        return work.launch(request, config, generation, talk);
-      }
-    }
-    // May wait for hours, so it does not hold the turn: other commands, above all down, must be
-    // able to run.
     try {
+      SessionWork work;
+      long generation;
+      Config config;
+      try (turn) {
+        work = session.work();
+        generation = work.push(request.overwrite(), talk);
+        work.restarted().say(talk);
+        boolean isPrepared = prepared.equals(Optional.of(generation));
+        config = isPrepared ? work.config() : work.prepare(talk);
+        if (!request.claim().waits()) {
+          return work.launch(request, config, generation, talk);
+        }
+      }
+      // May wait for hours, so it does not hold the turn: other commands, above all down, must be
+      // able to run.
       return work.launch(request, config, generation, talk);
     } catch (InterruptedException | GpushException ended) {
-      if (session.isClosed() && ended instanceof InterruptedException) {
-        throw new GpushException(
-            new SessionFailure.Gone(session.name().text(), "it was given back in the meantime"),
-            ended);
-      }
-      requireGang(session, ended);
+      requireThere(session, ended);
       throw ended;
     }
   }
@@ -348,8 +344,11 @@ final class GatewayRuns implements Runs {
     return launcher(name).fetch(run, folder, talk);
   }
 
-  /** Reports the end of the links as the end of the session, if it is that. */
-  private static void requireGang(LiveSession session, Exception ended) {
+  /**
+   * A session that ends interrupts what waits in it and closes its links; for the client that is
+   * the end of the session.
+   */
+  private static void requireThere(LiveSession session, Exception ended) {
     session
         .gone()
         .ifPresent(
@@ -357,11 +356,6 @@ final class GatewayRuns implements Runs {
               throw new GpushException(
                   new SessionFailure.Gone(session.name().text(), reason), ended);
             });
-  }
-
-  /** A session that ends interrupts what waits in it; for the client that is not an interrupt. */
-  private static void requireThere(LiveSession session, Exception ended) {
-    requireGang(session, ended);
     LedgerEntry entry = session.entry();
     boolean isEnding =
         switch (entry.state()) {
@@ -369,7 +363,7 @@ final class GatewayRuns implements Runs {
           case ASKED, QUEUED, GRANTED, READY, DEGRADED -> false;
         };
     if (isEnding) {
-      String why = entry.detail().isEmpty() ? "it was given back in the meantime" : entry.detail();
+      String why = entry.detail().isEmpty() ? ASKED : entry.detail();
       throw new GpushException(new SessionFailure.Gone(session.name().text(), why), ended);
     }
   }

@@ -166,18 +166,26 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public SessionView up(UpRequest request, Talk talk) throws InterruptedException {
+    return find(request, talk).view();
+  }
+
+  /** A session, and how it was when it was found or made. */
+  record Found(LiveSession session, SessionView view) {}
+
+  /** As {@link #up}, for the gateway's own use. */
+  Found find(UpRequest request, Talk talk) throws InterruptedException {
     return up(request, talk, _ -> false);
   }
 
   @Override
   public SessionView upDetached(UpRequest request, Talk talk) throws InterruptedException {
-    return up(request, talk, LiveSession::isWaiting);
+    return up(request, talk, LiveSession::isWaiting).view();
   }
 
   /**
    * @param isEnough when the caller need not wait any longer for a session that is being made
    */
-  private SessionView up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
+  private Found up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
     Config config = configs.load(request.origin().folder());
     while (true) {
@@ -186,7 +194,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       LiveSession session = entered.session();
       if (entered.turn().isEmpty()) {
         if (joined(session, request, config, wish, talk, isEnough)) {
-          return views.of(session, false);
+          return new Found(session, views.of(session, false));
         }
         continue;
       }
@@ -195,7 +203,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
         PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
         following.follow(session, pending, true, talk, isEnough);
-        return views.of(session, true);
+        return new Found(session, views.of(session, true));
       }
       if (session.isWaiting() && !session.isOver()) {
         this.pending.resume(session, turn);
@@ -212,7 +220,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
           continue;
         }
         reuse.attach(session, request, wish, talk);
-        return views.of(session, false);
+        return new Found(session, views.of(session, false));
       }
     }
   }
@@ -307,7 +315,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
-    LiveSession session = find(name);
+    return down(find(name), discard, talk).orElse(new GivenBack(List.of(), List.of()));
+  }
+
+  /** Empty if the session was over before its turn came. */
+  Optional<GivenBack> down(LiveSession session, boolean discard, Talk talk)
+      throws InterruptedException {
     Optional<TurnQueue.Turn> turn = session.beginEndOrJoin("down", talk);
     while (turn.isEmpty()) {
       session.pending().ifPresent(pending -> RequestFollowing.giveUp(session, pending, talk));
@@ -316,10 +329,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     try (TurnQueue.Turn _ = turn.get()) {
       if (session.isOver()) {
         registry.remove(session);
-        return new GivenBack(List.of(), List.of());
+        return Optional.empty();
       }
       requireOurs(session);
-      return endings.giveBackAsked(session, "", discard, talk);
+      return Optional.of(endings.giveBackAsked(session, "", discard, talk));
     }
   }
 

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session;
 
 import static dev.gpush.gateway.session.SessionRig.DEVBOX;
 import static dev.gpush.gateway.session.SessionRig.ask;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -17,6 +18,7 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
@@ -31,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -182,6 +185,88 @@ final class GatewayRunsTest {
     assertEquals(new LaunchEvent.SessionGone("devbox", "it was given back"), events.getFirst());
     assertInstanceOf(LaunchEvent.SessionMade.class, events.getLast());
     rig.assertOneGang();
+  }
+
+  /** A run that waits for the slots of another one, in the terminal that this talk is. */
+  private Task<RunView, InterruptedException> runThatWaits(FakeTalk talk) throws Exception {
+    make("devbox", project);
+    launch(HERE, run("sleep", "600"));
+    RunRequest queued = Asked.queued(run("sleep", "600"));
+    Task<RunView, InterruptedException> run =
+        rig.tasks().fork("run", () -> gateway.runs().launch(HERE, queued, events::add, talk));
+    SessionRig.until(
+        "it waits", () -> talk.lines().stream().anyMatch(line -> line.startsWith("waiting for")));
+    return run;
+  }
+
+  private void assertGone(String reason, Task<RunView, InterruptedException> run) {
+    assertEquals(new SessionFailure.Gone("devbox", reason), failure(run::get));
+    assertEquals(List.of(), events);
+  }
+
+  @Test
+  void oneThatIsGivenBackWhileTheRunWaitsForSlotsIsNotMadeAgain() throws Exception {
+    Task<RunView, InterruptedException> run = runThatWaits(FakeTalk.answering(true));
+
+    gateway.down(DEVBOX, false, FakeTalk.answering(true));
+
+    assertGone("another gpush down or up --replace gave it back meanwhile", run);
+    rig.assertNothingLeft(gateway);
+  }
+
+  @Test
+  void aRunThatWaitsForSlotsIsNotMovedToTheSuccessor() throws Exception {
+    Task<RunView, InterruptedException> run = runThatWaits(FakeTalk.answering(true));
+
+    gateway.up(SessionRig.discarding(ask(project, 1)), Talk.silent());
+
+    assertGone("another gpush down or up --replace gave it back meanwhile", run);
+    assertEquals(List.of(), gateway.runs().list(DEVBOX));
+    rig.assertOneGang();
+  }
+
+  @Test
+  void oneThatWasMadeForARunAndEndedByAnotherCommandIsNotSaidToBeKept() {
+    Consumer<LaunchEvent> ends =
+        event -> {
+          events.add(event);
+          if (event instanceof LaunchEvent.SessionMade) {
+            inAnotherTerminal(() -> gateway.down(DEVBOX, true, Talk.silent()));
+          }
+        };
+
+    assertInstanceOf(SessionFailure.Gone.class, failure(() -> launch(run("true"), ends)));
+
+    assertEquals(1, events.size(), events::toString);
+    rig.assertNothingLeft(gateway);
+  }
+
+  @Test
+  void theSuccessorOfOneThatWasMadeForARunIsNotGivenBack() {
+    Consumer<LaunchEvent> replaces =
+        event -> {
+          events.add(event);
+          if (event instanceof LaunchEvent.SessionMade) {
+            inAnotherTerminal(() -> gateway.down(DEVBOX, true, Talk.silent()));
+            inAnotherTerminal(() -> make("devbox", project));
+          }
+        };
+
+    assertInstanceOf(SessionFailure.Gone.class, failure(() -> launch(run("true"), replaces)));
+
+    assertEquals(1, events.size(), events::toString);
+    assertEquals(List.of(SessionState.READY), SessionRig.states(gateway));
+    assertEquals(List.of(), gateway.runs().list(DEVBOX));
+    rig.assertOneGang();
+  }
+
+  private RunView launch(RunRequest request, Consumer<LaunchEvent> heard)
+      throws InterruptedException {
+    return gateway.runs().launch(HERE, request, heard, Talk.silent());
+  }
+
+  private static void inAnotherTerminal(Executable command) {
+    assertDoesNotThrow(command);
   }
 
   private static void await(CountDownLatch latch) {
