@@ -91,9 +91,9 @@ final class Decisions {
    * A file or link of the editors' node that replaces what is here.
    *
    * @param here as it is here now; empty when nothing is
-   * @param keepsHere what is here goes to the trash, because nobody else has it
+   * @param isDecided by a user, so that what is here goes to the trash: nobody else has it
    */
-  record Coming(String path, Optional<Entry> here, boolean keepsHere) {}
+  record Coming(String path, Optional<Entry> here, boolean isDecided) {}
 
   private final Facts facts;
   private final Rules rules;

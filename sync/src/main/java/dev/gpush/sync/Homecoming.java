@@ -51,6 +51,12 @@ public final class Homecoming {
   private final ChangesThere changes;
 
   /**
+   * Whether a file that comes home replaces a version that both sides had. If that is not sure, as
+   * in a new gateway, what is here goes to the trash.
+   */
+  private boolean isSure;
+
+  /**
    * What comes home before a push.
    *
    * @param removed what a user has decided to delete here
@@ -65,7 +71,7 @@ public final class Homecoming {
     /** Paths about which a user has decided. */
     List<String> decided() {
       return Stream.concat(edits.stream(), removed.stream())
-          .filter(Decisions.Coming::keepsHere)
+          .filter(Decisions.Coming::isDecided)
           .map(Decisions.Coming::path)
           .toList();
     }
@@ -136,6 +142,26 @@ public final class Homecoming {
         : conversations
             .each("find", List.of(node.get()), one -> changes.look(one, wanted, scan::rules))
             .getFirst();
+  }
+
+  /**
+   * Runs a push. One that ends in the middle of its commit does not say which files the editors'
+   * node has left as they were, because they were changed there at that moment. Its manifest has
+   * the version of the laptop for them then, and they look like edits of that.
+   */
+  Push.Done run(Push push, List<NodeConversation> open, Set<NodeConversation> fresh)
+      throws InterruptedException, NodeLost, TreeChanged, Push.Again {
+    boolean isWithEditors = open.stream().anyMatch(node -> node.index() == Decisions.NODE);
+    boolean wasSure = isSure;
+    isSure = wasSure && !isWithEditors;
+    try {
+      Push.Done done = push.run(open, fresh);
+      isSure = wasSure || isWithEditors;
+      return done;
+    } catch (Push.Again nothingIsCommitted) {
+      isSure = wasSure;
+      throw nothingIsCommitted;
+    }
   }
 
   /** These nodes have what is here, but for what is held. */
@@ -239,9 +265,9 @@ public final class Homecoming {
   /** What cannot be here is held from then on. */
   private Optional<Entry> edit(Pull pull, Decisions.Coming edit) throws IOException {
     try {
-      return pull.home(edit, trash);
+      return pull.home(edit, edit.isDecided() || !isSure, trash);
     } catch (LocalTree.Refused refusal) {
-      if (edit.keepsHere()) {
+      if (edit.isDecided()) {
         throw pull.notPulled(edit.path(), refusal);
       }
       obstacles.refuse(edit.path(), String.valueOf(refusal.getMessage()));

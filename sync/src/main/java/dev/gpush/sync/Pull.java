@@ -85,22 +85,28 @@ final class Pull {
   /**
    * Brings what was edited home if what is here still is what is expected; else nothing happens.
    *
+   * @param keepsHere what is here goes to the trash
    * @return what is here now, if it has come
    * @throws LocalTree.Refused it cannot be here
    */
-  Optional<Entry> home(Decisions.Coming edit, LocalTrash trash)
+  Optional<Entry> home(Decisions.Coming edit, boolean keepsHere, LocalTrash trash)
       throws IOException, LocalTree.Refused {
     String path = edit.path();
     try {
       Path target = tree.place(Path.of(path));
       Json answer = node.pull(path);
-      if (answer.text("kind").equals(Optional.of("folder")) && edit.keepsHere()) {
+      if (answer.text("kind").equals(Optional.of("folder")) && edit.isDecided()) {
         return folder(edit, target, trash);
       }
       Path part = part(target);
       try {
         Optional<Entry> come = receive(answer, target, part);
-        return come.isPresent() && replace(edit, target, part, trash) ? come : Optional.empty();
+        boolean isReplaced =
+            come.isPresent()
+                && (keepsHere && edit.here().isPresent()
+                    ? exchange(edit, target, part, trash)
+                    : replace(edit, target, part));
+        return isReplaced ? come : Optional.empty();
       } finally {
         Files.deleteIfExists(part);
       }
@@ -150,16 +156,17 @@ final class Pull {
     return Optional.of(new Entry.File(Files.size(part), isExecutable, hash));
   }
 
-  private static boolean replace(Decisions.Coming edit, Path target, Path part, LocalTrash trash)
+  private static boolean exchange(Decisions.Coming edit, Path target, Path part, LocalTrash trash)
       throws IOException {
-    if (edit.here().isEmpty()) {
+    boolean isFree = take(target, edit.path(), edit.here().orElseThrow(), trash).isPresent();
+    if (isFree) {
       LocalMoves.moveIfFree(part, target);
-      return true;
     }
-    if (edit.keepsHere()) {
-      if (take(target, edit.path(), edit.here().get(), trash).isEmpty()) {
-        return false;
-      }
+    return isFree;
+  }
+
+  private static boolean replace(Decisions.Coming edit, Path target, Path part) throws IOException {
+    if (edit.here().isEmpty()) {
       LocalMoves.moveIfFree(part, target);
       return true;
     }

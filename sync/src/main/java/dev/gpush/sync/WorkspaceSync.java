@@ -171,7 +171,7 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(open.stream().filter(fresh::add).toList(), findsNames());
       changes = home.lookPatiently(open, found.manifest());
     }
-    done(found, push(found, changes, usual, talk).run(open, fresh), nodes);
+    done(found, home.run(push(found, changes, usual, talk), open, fresh), nodes);
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
@@ -366,7 +366,7 @@ public final class WorkspaceSync implements AutoCloseable {
             ? home.look(open, found.manifest())
             : ChangesThere.Found.nothing();
     Push push = push(found, changes, options, Talk.silent());
-    Push.Done done = done(found, push.run(open, fresh), nodes);
+    Push.Done done = done(found, home.run(push, open, fresh), nodes);
     List<String> paths =
         before.stream().filter(path -> !done.decisions().held().contains(path)).toList();
     return new Pushed(done.generation(), paths);

@@ -263,6 +263,28 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals("here", laptop.read("a"));
   }
 
+  /** Only the gateway that ended knew that they were changed in the moment of its commit. */
+  @Test
+  void whatThatEditReplacesInAnotherGatewayIsInTheTrash() throws Exception {
+    nodes(2);
+    laptop.write("a", "1");
+    push();
+    laptop.write("a", "here");
+    nodes.getFirst().beforeCommit = () -> editors().write("a", "there");
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
+    nodes.getFirst().beforeCommit = () -> {};
+    restartGateway();
+
+    push();
+
+    assertEquals("there", laptop.read("a"));
+    assertEquals(Set.of("here"), trashHere());
+    editors().write("a", "and again");
+    push();
+    assertEquals("and again", laptop.read("a"));
+    assertEquals(Set.of("here"), trashHere(), "both sides had what was replaced now");
+  }
+
   @Test
   void whatIsInTheWayOnAnotherNodeIsNoVersionOfTheEditorsNode() throws Exception {
     nodes(2);
