@@ -31,7 +31,7 @@ WITHOUT_EVENTS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "v9fs", "afs", "
 
 
 class Input(io.RawIOBase):
-    """Reads from a descriptor. What is to be done while there is nothing to read is done by `idle`, which returns when there is."""
+    """Reads from a descriptor. While there is nothing to read, `idle` does other work; it returns as soon as there is something."""
 
     def __init__(self, fd):
         io.RawIOBase.__init__(self)

@@ -140,7 +140,7 @@ public final class ChangesThere {
     return staying;
   }
 
-  /** Whether so many deletions may be an accident. */
+  /** Whether this number of deletions is so large that it may be an accident. */
   public static boolean areMany(int deleted, int of) {
     return deleted > MANY_DELETED && deleted > of / FIFTH;
   }

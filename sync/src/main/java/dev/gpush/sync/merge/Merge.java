@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * What becomes of one path. The ancestor is the version that the laptop and the editors' node had
- * both: that of the last generation, or what came home since. Whoever has left it decides; when
- * both have, and differently, nobody does.
+ * both: that of the last generation, or what came home since. If only one side has changed it, that
+ * side's version wins. If both have, and differently, a user has to decide.
  */
 public sealed interface Merge {
   /** The laptop's version goes to the nodes. */

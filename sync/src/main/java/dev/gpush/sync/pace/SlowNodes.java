@@ -24,6 +24,7 @@ public final class SlowNodes {
   /** At most some minutes. */
   private static final int MOST_DOUBLINGS = 5;
 
+  /** Slowness is that nothing happens, so there is no event to wait for. */
   private static final Duration LOOK_PAUSE = Duration.ofMillis(100);
 
   private final Clock clock;

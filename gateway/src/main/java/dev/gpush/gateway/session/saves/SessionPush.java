@@ -6,9 +6,9 @@ import dev.gpush.core.task.Work;
 import java.util.Optional;
 
 /**
- * The push of a session, of a save or of a command, by whoever has the turn. A command that ends
- * the session stops it instead of waiting: a node that does not read could hold it up for ever.
- * Nodes that have not committed keep what they had. Thread-safe.
+ * The push that a save or a command makes while it has the session's turn. A command that ends the
+ * session stops it instead of waiting: a node that does not read could hold it up for ever. Nodes
+ * that have not committed keep what they had. Thread-safe.
  */
 public final class SessionPush {
   private final Tasks tasks;

@@ -24,7 +24,7 @@ public final class GivenRule {
           "NCCL_NET_PLUGIN",
           "NCCL_PROTO");
 
-  /** Whoever grants GPUs sets them: gpush on hosts, else the scheduler. */
+  /** Set by what grants the GPUs: gpush on hosts, else the scheduler. */
   private static final Map<String, String> OF_THE_SESSION =
       Map.of(
           "CUDA_DEVICE_ORDER",
