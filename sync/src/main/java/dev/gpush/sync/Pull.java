@@ -101,12 +101,13 @@ final class Pull {
       Path part = part(target);
       try {
         Optional<Entry> come = receive(answer, target, part);
-        boolean isReplaced =
-            come.isPresent()
-                && (keepsHere && edit.here().isPresent()
-                    ? exchange(edit, target, part, trash)
-                    : replace(edit, target, part));
-        return isReplaced ? come : Optional.empty();
+        if (come.isEmpty()) {
+          return come;
+        }
+        boolean isExchange = keepsHere && edit.here().isPresent();
+        boolean isDone =
+            isExchange ? exchange(edit, target, part, trash) : replace(edit, target, part);
+        return isDone ? come : Optional.empty();
       } finally {
         Files.deleteIfExists(part);
       }

@@ -5,7 +5,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 
-/** Files could not be brought to the nodes; no node moved to the new generation. */
+/** Files could not be brought to the nodes: all of them, unless it says what is left out. */
 public sealed interface SyncFailure extends Failure {
   /**
    * A path of the workspace that has versions of which none is newer than the others: all stay

@@ -81,7 +81,7 @@ final class GatewayRuns implements Runs {
     Optional<LiveSession> ready = sessions.ready(target.session(), root);
     if (ready.isPresent()) {
       LiveSession session = ready.get();
-      ClaimCheck.requireFit(session, target, request.claim());
+      RunFit.require(session, target, request.claim());
       Optional<TurnQueue.Turn> turn = enterIfThere(session, events, talk);
       if (turn.isPresent()) {
         return launch(session, turn.get(), request, Optional.empty(), talk);
@@ -96,7 +96,7 @@ final class GatewayRuns implements Runs {
     LiveSession session = found.session();
     SessionView up = found.view();
     if (!up.isNew()) {
-      ClaimCheck.requireFit(session, target, request.claim());
+      RunFit.require(session, target, request.claim());
       return launch(session, enter(session, talk), request, Optional.empty(), talk);
     }
     try {

@@ -195,25 +195,18 @@ public final class SessionWork implements AutoCloseable {
 
   /** Sends the workspace to all nodes or to none. */
   public long push(boolean overwrite, Talk talk) throws InterruptedException {
-    return push(options -> sync.push(nodes, options, talk), options(overwrite));
+    return push(options(overwrite), talk);
   }
 
   /** Decides about what is held, and sends the workspace to all nodes or to none. */
   public long keep(KeepRequest request, Talk talk) throws InterruptedException {
-    long generation =
-        push(options -> sync.push(nodes, options, talk), options(false).keeping(request));
+    long generation = push(options(false).keeping(request), talk);
     restarted.say(talk);
     prepare(talk);
     return generation;
   }
 
-  /** Returns the generation that all nodes hold. */
-  @FunctionalInterface
-  private interface Pushing {
-    Generation with(PushOptions options) throws InterruptedException;
-  }
-
-  private long push(Pushing pushing, PushOptions options) throws InterruptedException {
+  private long push(PushOptions options, Talk talk) throws InterruptedException {
     boolean isForeign = session.entry().status().foreign();
     long begun = generations.moment();
     Generation now;
@@ -221,7 +214,7 @@ public final class SessionWork implements AutoCloseable {
       PushOptions how = isForeign ? options.comparing() : options;
       now =
           pushes
-              .run(() -> pushing.with(how))
+              .run(() -> sync.push(nodes, how, talk))
               .orElseThrow(
                   () -> new GpushException(new SessionFailure.PushStopped(session.name().text())));
     } catch (GpushException failed) {

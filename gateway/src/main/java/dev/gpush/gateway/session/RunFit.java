@@ -11,15 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Whether a session that is there has what a run claims. */
-final class ClaimCheck {
-  private ClaimCheck() {}
+final class RunFit {
+  private RunFit() {}
 
   /**
    * Fails if the session lacks something.
    *
    * @throws GpushException with {@code Differs}
    */
-  static void requireFit(LiveSession session, RunTarget target, RunRequest.Claim claim) {
+  static void require(LiveSession session, RunTarget target, RunRequest.Claim claim) {
     List<SessionFailure.Difference> lacking =
         lacking(SessionViews.place(session.entry()), target, claim);
     if (!lacking.isEmpty()) {
