@@ -267,7 +267,7 @@ final class Wiring implements AutoCloseable {
 
   /** Whether it has a session, also one that waits or is being released, or a client. */
   boolean isInUse() {
-    return sessions.hasAny() || ssh.isInUse() || server.connections() > 0;
+    return sessions.hasAny() || ssh.isInUse() || server.inUse() > 0;
   }
 
   /** Whether the home was removed, or is another folder now. */

@@ -104,6 +104,11 @@ public final class Launcher implements AutoCloseable {
     this.follower = new RunFollower(site, this.tasks);
   }
 
+  /** Calls this whenever a run begins, ends, or is in another state. */
+  public void onChange(Runnable listener) {
+    history.onChange(listener);
+  }
+
   /**
    * Refuses a command that can never be launched, because its script does not exist.
    *

@@ -4,7 +4,9 @@ import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.terminal.CapturedConsole;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.wire.Request;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
@@ -60,9 +62,34 @@ public final class ControlClient {
 
   /** Carries out one command and keeps what it prints. */
   public Captured capture(List<String> arguments) {
-    var console = new CapturedConsole();
+    var out = new ByteArrayOutputStream();
+    var console = new CapturedConsole(out);
     int status = run(arguments, console);
-    return new Captured(status, console.printed(), console.said());
+    return new Captured(status, out.toString(StandardCharsets.UTF_8), console.said());
+  }
+
+  /** As {@link #capture}, and only if a gateway runs; empty when there is none. */
+  public Optional<Captured> captureIfRunning(List<String> arguments) {
+    var kept = new ByteArrayOutputStream();
+    return follow(arguments, kept)
+        .map(status -> new Captured(status, kept.toString(StandardCharsets.UTF_8), ""));
+  }
+
+  /**
+   * Carries out one command and gives its output while it comes, only if a gateway runs; its exit
+   * status, empty when there is no gateway. An interrupt ends it.
+   */
+  public Optional<Integer> follow(List<String> arguments, OutputStream out) {
+    try {
+      Optional<GatewayConnection> connection = connector.find();
+      return connection.isEmpty()
+          ? Optional.empty()
+          : Optional.of(
+              converse(
+                  connector.understood(connection.get()), arguments, new CapturedConsole(out)));
+    } catch (ClientException failure) {
+      return Optional.of(OwnStatus.of(arguments, failure));
+    }
   }
 
   private int stop(GatewayConnection connection, List<String> arguments, Console console)

@@ -30,6 +30,7 @@ final class ClientInvocation implements Invocation {
   private volatile boolean connected = true;
   private volatile boolean told;
   private volatile boolean cancelled;
+  private volatile boolean watching;
   private volatile Optional<Consumer<String>> listener = Optional.empty();
 
   ClientInvocation(Request request, Outbox outbox, Worker worker) {
@@ -112,6 +113,15 @@ final class ClientInvocation implements Invocation {
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }
+  }
+
+  @Override
+  public void onlyWatches() {
+    watching = true;
+  }
+
+  boolean isWatching() {
+    return watching;
   }
 
   @Override

@@ -46,6 +46,7 @@ final class Connection {
   private final Semaphore signals = new Semaphore(SIGNALS);
   private final long born = System.nanoTime();
   private volatile boolean asked;
+  private volatile Optional<ClientInvocation> carried = Optional.empty();
 
   Connection(SocketChannel channel, ControlServer server, Tasks tasks) {
     this.channel = channel;
@@ -59,6 +60,11 @@ final class Connection {
   /** How long it has been connected without a request; nothing after the request. */
   long silentNanos() {
     return asked ? 0 : System.nanoTime() - born;
+  }
+
+  /** Whether its request has nothing to finish. */
+  boolean isWatching() {
+    return carried.map(ClientInvocation::isWatching).orElse(false);
   }
 
   /** The gateway ends: stops the handler. */
@@ -141,6 +147,7 @@ final class Connection {
     } catch (InvalidPathException strange) {
       throw new ControlProtocolException("no folder has this name: " + strange.getMessage());
     }
+    carried = Optional.of(invocation);
     if (!tasks.start("write", this::write) || !tasks.start("handle", () -> handle(invocation))) {
       return; // The server is closed.
     }

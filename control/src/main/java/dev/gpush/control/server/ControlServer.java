@@ -116,19 +116,14 @@ public final class ControlServer implements AutoCloseable {
     before.close();
   }
 
-  /** Connections now. */
-  public int connections() {
-    lock.lock();
-    try {
-      return connections.size();
-    } finally {
-      lock.unlock();
-    }
+  /** Connections that keep the gateway in use: all but those that only watch. */
+  public int inUse() {
+    return (int) snapshot().stream().filter(connection -> !connection.isWatching()).count();
   }
 
   /** The refusal for one connection too many. */
   Optional<Refusal> isFull() {
-    return connections() <= limits.connections()
+    return snapshot().size() <= limits.connections()
         ? Optional.empty()
         : Optional.of(
             new Refusal(
@@ -155,6 +150,7 @@ public final class ControlServer implements AutoCloseable {
     // loses a connection that just came in, and its client would wait for ever.
     listening.close();
     try {
+      snapshot().stream().filter(Connection::isWatching).forEach(Connection::end);
       if (!awaitNone(GRACE)) {
         snapshot().forEach(Connection::end);
         awaitNone(FAREWELL);
@@ -193,7 +189,7 @@ public final class ControlServer implements AutoCloseable {
 
   /** Whether to end for another build: the asking connection does not count. */
   boolean mayHandOver(boolean evenInUse) {
-    return evenInUse || handingOver || (connections() <= 1 && !handover.isInUse());
+    return evenInUse || handingOver || (inUse() <= 1 && !handover.isInUse());
   }
 
   void handOver() {

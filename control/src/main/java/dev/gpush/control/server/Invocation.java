@@ -48,6 +48,12 @@ public interface Invocation extends Streams {
    */
   boolean isCancelled();
 
+  /**
+   * From now on it only watches, for as long as its client lives: it keeps no gateway in use, and
+   * one that ends does not wait for it.
+   */
+  void onlyWatches();
+
   /** Whether the client is still there. */
   boolean isConnected();
 }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -55,6 +57,35 @@ class OtherBuildTest {
       assertEquals(5, answer.status());
       assertEquals(5, first.get().status());
       assertEquals(1, gateway.ended.getCount());
+    }
+  }
+
+  @Test
+  void aShellThatOnlyWatchesKeepsNoGateway() throws Exception {
+    var begun = new CountDownLatch(1);
+    try (var gateway =
+        TestGateway.with(
+            home,
+            call -> {
+              call.onlyWatches();
+              begun.countDown();
+              new CountDownLatch(1).await();
+              return 5;
+            })) {
+      var watch =
+          CompletableFuture.supplyAsync(
+              () ->
+                  gateway
+                      .client("build-a")
+                      .follow(List.of("__watch"), OutputStream.nullOutputStream()));
+      begun.await();
+
+      assertEquals(0, gateway.server().inUse());
+      gateway.server().close();
+
+      assertEquals(Optional.of(3), watch.get());
+      assertEquals(
+          Optional.empty(), gateway.client("build-a").captureIfRunning(List.of("__prompt")));
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.gpush.core.session;
 
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.ChangeSignal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -155,6 +157,57 @@ public interface Sessions {
       kept = List.copyOf(kept);
     }
   }
+
+  /** For a terminal that shows what changes while nobody types a command. */
+  Pictures pictures();
+
+  /** Sessions as they are now, at a cost that allows ten looks a second. */
+  interface Pictures {
+    /** Signalled after each change of any session. */
+    ChangeSignal changes();
+
+    /**
+     * The session that {@link #choose} finds, or none. Asks a node a few times a minute at most.
+     */
+    Picture of(Optional<String> name, Path folder);
+  }
+
+  /**
+   * All that a terminal shows by itself.
+   *
+   * @param runs in progress and ended ones, the newest first
+   * @param came what came home from node 0 by itself
+   * @param ended sessions of this gateway, the newest first; not all of them
+   */
+  record Picture(Optional<SessionView> session, List<RunView> runs, Came came, List<Ended> ended) {
+    public Picture {
+      runs = List.copyOf(runs);
+      ended = List.copyOf(ended);
+    }
+  }
+
+  /**
+   * Files that came home.
+   *
+   * @param count since the gateway has linked the session
+   * @param last the newest of them, the newest first
+   */
+  record Came(long count, List<String> last) {
+    public Came {
+      last = List.copyOf(last);
+    }
+
+    public static Came nothing() {
+      return new Came(0, List.of());
+    }
+  }
+
+  /**
+   * A session that is over.
+   *
+   * @param why empty: a user gave it back
+   */
+  record Ended(String id, SessionName name, String why) {}
 
   /** One line of {@code doctor}: status ok, warn or bad. */
   record Finding(String status, String what, String detail, Optional<String> remedy) {}

@@ -20,6 +20,7 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
@@ -78,6 +79,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final RequestFollowing following;
   private final SessionLinks links;
   private final SessionViews views;
+  private final ChangeSignal changes = new ChangeSignal();
   private final Preferences preferences;
   private final UnknownGangs unknown;
   private final Adoption adoption;
@@ -107,7 +109,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.backends = backends;
     this.configs = configs;
     var files = new SessionFiles(identity.home());
-    this.registry = new SessionRegistry(files, changed);
+    this.registry = new SessionRegistry(files, changed, changes);
     this.requests = new RequestBuilder(identity, backends, clock, random);
     this.attached = new AttachedPlacement(requests);
     this.placement = new Placement(requests, backends, timing, clock, own);
@@ -120,7 +122,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             timing.observePause(),
             own,
             endings::ended);
-    this.views = new SessionViews(own);
+    this.views = new SessionViews(clock, own);
     this.preferences = new Preferences(identity.home().resolve("folders"));
     this.ended = new UnreportedFailures(ledger);
     var idleTime = new QueuedIdleTime(clock);
@@ -264,7 +266,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             new LiveSession(
                 requests.intent(name, config, wish, request),
                 requests.candidates(config, wish).getFirst(),
-                ledger),
+                ledger,
+                changes),
         talk);
   }
 
@@ -290,6 +293,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
                     .orElseGet(() -> session.entry().root().equals(root)))
         .filter(session -> SessionViews.state(session) == SessionState.READY)
         .findFirst();
+  }
+
+  @Override
+  public Pictures pictures() {
+    return new SessionPictures(this::find, registry, views, changes);
   }
 
   @Override
@@ -331,7 +339,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         registry.remove(session);
         return Optional.empty();
       }
-      requireOurs(session);
+      session.requireOurs();
       return Optional.of(endings.giveBackAsked(session, "", discard, talk));
     }
   }
@@ -347,15 +355,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public List<EndedRequest> ended() {
     return ended.all();
-  }
-
-  private static void requireOurs(LiveSession session) {
-    session
-        .superseded()
-        .ifPresent(
-            other -> {
-              throw new GpushException(other);
-            });
   }
 
   Path root(Path folder) {

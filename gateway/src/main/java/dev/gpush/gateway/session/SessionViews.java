@@ -15,6 +15,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
@@ -25,8 +26,11 @@ import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.WeakHashMap;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -50,10 +54,23 @@ public final class SessionViews {
 
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
-  private final Tasks tasks;
+  /** A report of node 0 is good enough for {@link #glance} for this long. */
+  private static final Duration FRESH = Duration.ofSeconds(15);
 
-  public SessionViews(Tasks tasks) {
+  private final Clock clock;
+  private final Tasks tasks;
+  private final Map<LiveSession, Report> reports = Collections.synchronizedMap(new WeakHashMap<>());
+
+  public SessionViews(Clock clock, Tasks tasks) {
+    this.clock = clock;
     this.tasks = tasks;
+  }
+
+  /** What node 0 has said of the lease, and when. */
+  private record Report(Json status, long nanos) {
+    Duration age(Clock clock) {
+      return Duration.ofNanos(clock.nanos() - nanos);
+    }
   }
 
   public List<SessionView> of(List<LiveSession> sessions) {
@@ -148,14 +165,33 @@ public final class SessionViews {
 
   public SessionView of(LiveSession session, boolean isNew) {
     awaitTakeOver(session);
+    return of(session, new Report(status(session), clock.nanos()), sync(session), isNew);
+  }
+
+  /**
+   * As it is known here: node 0 is asked only when its last answer is not fresh, and saves on their
+   * way are not waited for.
+   */
+  SessionView glance(LiveSession session) {
+    awaitTakeOver(session);
+    Report last = reports.getOrDefault(session, new Report(Json.object(), clock.nanos()));
+    boolean isFresh = reports.containsKey(session) && last.age(clock).compareTo(FRESH) < 0;
+    Report report = isFresh ? last : new Report(status(session), clock.nanos());
+    reports.put(session, report); // Also none: a node that hangs is not asked for each look.
+    SyncView files =
+        session.workIfAny().map(work -> work.files(Duration.ZERO)).orElseGet(SyncView::none);
+    return of(session, report, files, false);
+  }
+
+  private SessionView of(LiveSession session, Report report, SyncView files, boolean isNew) {
     LedgerEntry entry = session.entry();
-    Json status = status(session);
+    Json status = report.status();
     SessionState state = session.shownState();
     List<NodeView> nodes = nodes(session, entry, status);
     var lease =
         new SessionView.Lease(
-            status.number("hard_left_s").map(Duration::ofSeconds),
-            status.number("idle_left_s").map(Duration::ofSeconds),
+            status.number("hard_left_s").map(left -> left(left, report)),
+            status.number("idle_left_s").map(left -> left(left, report)),
             ActivityText.ofSession(status));
     var work =
         new SessionView.Work(
@@ -164,7 +200,7 @@ public final class SessionViews {
             session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
             session.workIfAny().flatMap(SessionWork::python).or(entry.asked()::python).orElse(""),
             status.items("warm").stream().map(SessionViews::warm).toList(),
-            sync(session));
+            files);
     return new SessionView(
         identity(entry),
         new SessionView.Status(state, detail(session, state, status), needsLogin(session, state)),
@@ -172,6 +208,11 @@ public final class SessionViews {
         lease,
         work,
         isNew);
+  }
+
+  private Duration left(long seconds, Report report) {
+    Duration left = Duration.ofSeconds(seconds).minus(report.age(clock));
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   /** Where its files stand; a save of this moment is waited for, so that it need not be guessed. */
@@ -256,7 +297,10 @@ public final class SessionViews {
       return Json.object();
     }
     try {
-      return tasks.within(ANSWER_LIMIT, "status", () -> first.get().call("status", Json.object()));
+      Json said =
+          tasks.within(ANSWER_LIMIT, "status", () -> first.get().call("status", Json.object()));
+      reports.put(session, new Report(said, clock.nanos()));
+      return said;
     } catch (GpushException | TimeoutException away) {
       return Json.object();
     } catch (InterruptedException stop) {

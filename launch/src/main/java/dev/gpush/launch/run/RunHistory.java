@@ -29,6 +29,7 @@ public final class RunHistory {
   private static final int KEPT = 500;
 
   private final Path folder;
+  private volatile Runnable listener = () -> {};
 
   // guarded by this
   private final TreeMap<Integer, RunRecord> records = new TreeMap<>();
@@ -55,7 +56,20 @@ public final class RunHistory {
     }
   }
 
-  public synchronized void put(RunRecord record) {
+  /** Calls this after each change, on the thread that made it. */
+  public void onChange(Runnable after) {
+    listener = after;
+  }
+
+  public void put(RunRecord record) {
+    try {
+      write(record);
+    } finally {
+      listener.run();
+    }
+  }
+
+  private synchronized void write(RunRecord record) {
     records.put(record.number(), record);
     try {
       Files.createDirectories(folder);
@@ -93,8 +107,11 @@ public final class RunHistory {
   }
 
   /** It never came to be. */
-  public synchronized void remove(int number) {
-    records.remove(number);
+  public void remove(int number) {
+    synchronized (this) {
+      records.remove(number);
+    }
+    listener.run();
     try {
       Files.deleteIfExists(file(number));
     } catch (IOException failed) {

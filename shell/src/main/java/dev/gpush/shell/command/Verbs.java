@@ -7,6 +7,7 @@ import dev.gpush.shell.command.place.GatewayCommand;
 import dev.gpush.shell.command.place.LoginCommand;
 import dev.gpush.shell.command.place.PromptCommand;
 import dev.gpush.shell.command.place.TemplatesCommand;
+import dev.gpush.shell.command.place.WatchCommand;
 import dev.gpush.shell.command.reach.CodeCommand;
 import dev.gpush.shell.command.reach.CopyCommand;
 import dev.gpush.shell.command.reach.CopyStreamCommand;
@@ -75,6 +76,7 @@ final class Verbs {
     actions.put(HIDDEN + "complete", () -> new CompleteCommand(this));
     actions.put(HIDDEN + "copy", CopyStreamCommand::new);
     actions.put(HIDDEN + "prompt", PromptCommand::new);
+    actions.put(HIDDEN + "watch", WatchCommand::new);
     actions.put(HIDDEN + "wake", WakeCommand::new);
   }
 

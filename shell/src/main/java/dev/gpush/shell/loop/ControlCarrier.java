@@ -7,6 +7,8 @@ import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.wire.Facts;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
 import org.jline.terminal.Terminal;
 
 /** Uses the control socket and this process's terminal, which has no other reader meanwhile. */
@@ -29,6 +31,16 @@ final class ControlCarrier implements Carrier {
   @Override
   public Captured ask(List<String> words) {
     return client.capture(words);
+  }
+
+  @Override
+  public Optional<Captured> askIfRunning(List<String> words) {
+    return client.captureIfRunning(words);
+  }
+
+  @Override
+  public void follow(List<String> words, Consumer<String> lines) {
+    client.follow(words, new LineStream(lines));
   }
 
   @Override

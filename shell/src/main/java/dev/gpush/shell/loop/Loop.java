@@ -3,15 +3,21 @@ package dev.gpush.shell.loop;
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.process.Origin;
 import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.ToldShells;
+import dev.gpush.shell.render.PictureText;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.function.IntSupplier;
 import org.jline.reader.EndOfFileException;
 import org.jline.reader.LineReader;
-import org.jline.reader.LineReaderBuilder;
 import org.jline.reader.UserInterruptException;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
@@ -23,46 +29,64 @@ import org.jline.utils.AttributedStyle;
  * Reads lines and has them carried out, until the input ends or the user types exit.
  *
  * <p>The terminal has one owner at a time: JLine while a line is edited, then the control client
- * until the command has ended. Between them only Ctrl-C could hit the process itself; it is ignored
- * there. The gateway may end at any moment: the prompt is then plain, and the next command starts
- * it again.
+ * until the command has ended. While JLine has it, a {@link ShellWatch} moves the prompt and prints
+ * what happens, above the line. Between them only Ctrl-C could hit the process itself; it is
+ * ignored there. The gateway may end at any moment: the prompt is then plain, and the next command
+ * starts it again.
  */
 public final class Loop {
-  private static final String PLAIN_PROMPT = "gpush > ";
-
   /** This many lines are kept for a project. */
   private static final int HISTORY_LINES = 10_000;
+
+  /** The prompt moves when the answer comes, so nothing is waited for that a user would notice. */
+  private static final Duration PROMPT_LIMIT = Duration.ofMillis(200);
+
+  /** Variables that ask for a plain terminal. */
+  private static final List<String> PLAIN = List.of("NO_COLOR", "GPUSH_PLAIN");
 
   private final Terminal terminal;
   private final Carrier carrier;
   private final LocalFiles files;
-  private final boolean colour;
-  private final LineReader reader;
+  private final Manner manner;
+  private final LiveReader reader;
+  private final ShellWatch watch;
+  private volatile String shown = "";
+
+  /** How it uses the terminal. */
+  enum Manner {
+    /** The prompt moves, with colours. */
+    LIVE,
+    /** Nothing that was written is written over: for screen readers and terminals that cannot. */
+    PLAIN
+  }
 
   Loop(
       Terminal terminal,
       Carrier carrier,
       LocalFiles files,
       Optional<Path> history,
-      boolean colour) {
+      Manner manner,
+      Clock clock) {
     this.terminal = terminal;
     this.carrier = carrier;
     this.files = files;
-    this.colour = colour;
-    this.reader =
-        LineReaderBuilder.builder()
-            .appName("gpush")
-            .terminal(terminal)
-            .parser(new LineParser())
-            .completer(new GatewayCompleter(carrier, files))
-            .variable(LineReader.SECONDARY_PROMPT_PATTERN, "> ")
-            .variable(LineReader.HISTORY_SIZE, HISTORY_LINES)
-            .variable(LineReader.HISTORY_FILE_SIZE, HISTORY_LINES)
-            .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
-            .option(LineReader.Option.HISTORY_TIMESTAMPED, false)
-            .option(LineReader.Option.AUTO_FRESH_LINE, true)
-            .build();
-    history.ifPresent(file -> reader.setVariable(LineReader.HISTORY_FILE, file));
+    this.manner = manner;
+    this.watch = new ShellWatch(carrier, this::show, clock);
+    this.reader = new LiveReader(terminal, variables(history), watch::show);
+    reader.setParser(new LineParser());
+    reader.setCompleter(new GatewayCompleter(carrier, files));
+    reader.option(LineReader.Option.DISABLE_EVENT_EXPANSION, true);
+    reader.option(LineReader.Option.HISTORY_TIMESTAMPED, false);
+    reader.option(LineReader.Option.AUTO_FRESH_LINE, true);
+  }
+
+  private static Map<String, Object> variables(Optional<Path> history) {
+    var variables = new HashMap<String, Object>();
+    variables.put(LineReader.SECONDARY_PROMPT_PATTERN, "> ");
+    variables.put(LineReader.HISTORY_SIZE, HISTORY_LINES);
+    variables.put(LineReader.HISTORY_FILE_SIZE, HISTORY_LINES);
+    history.ifPresent(file -> variables.put(LineReader.HISTORY_FILE, file));
+    return variables;
   }
 
   /** The shell of this process: its terminal, the gateway of its home. Returns the exit status. */
@@ -74,12 +98,19 @@ public final class Loop {
       String home = origin.environment().getOrDefault("HOME", "/");
       var files = new LocalFiles(origin.folder(), Path.of(home));
       Optional<Path> history = new History(origin.home()).file(origin.folder());
-      boolean colour = origin.environment().getOrDefault("NO_COLOR", "").isEmpty();
+      Manner manner = manner(terminal.getType(), origin.environment());
       var carrier = new ControlCarrier(named(origin), terminal);
-      return new Loop(terminal, carrier, files, history, colour).run();
+      return new Loop(terminal, carrier, files, history, manner, Clock.system()).run();
     } catch (IOException noTerminal) {
       throw new IllegalStateException("the terminal cannot be used", noTerminal);
     }
+  }
+
+  static Manner manner(String terminal, Map<String, String> environment) {
+    boolean isPlain =
+        terminal.startsWith(Terminal.TYPE_DUMB)
+            || PLAIN.stream().anyMatch(name -> !environment.getOrDefault(name, "").isEmpty());
+    return isPlain ? Manner.PLAIN : Manner.LIVE;
   }
 
   /** Lets the gateway tell a shell once what it would tell each command. */
@@ -100,11 +131,20 @@ public final class Loop {
     if (woken != ExitStatus.DONE.number()) {
       return woken;
     }
+    try (Tasks tasks = Tasks.named("shell", (_, bug) -> report(bug))) {
+      tasks.startOnThread("watch", watch::run);
+      return readLines(tasks);
+    } finally {
+      reader.leave();
+    }
+  }
+
+  private int readLines(Tasks tasks) {
     int status = ExitStatus.DONE.number();
     while (true) {
       String text;
       try {
-        text = reader.readLine(prompt());
+        text = reader.readLine(LiveReader.prompt(prompt(tasks)));
       } catch (UserInterruptException cleared) {
         continue;
       } catch (EndOfFileException over) {
@@ -116,8 +156,8 @@ public final class Loop {
           case Line.Leave() -> {
             return status;
           }
-          case Line.Local(var command) -> status = carrier.local(command);
-          case Line.Command(var words) -> status = carrier.run(words);
+          case Line.Local(var command) -> status = giving(() -> carrier.local(command));
+          case Line.Command(var words) -> status = giving(() -> carrier.run(words));
         }
         if (status == ExitStatus.INTERRUPTED.number()) {
           break; // Ctrl-C is meant for all lines of a paste.
@@ -126,13 +166,65 @@ public final class Loop {
     }
   }
 
-  private String prompt() {
-    Captured answer = carrier.ask(List.of("__prompt"));
-    String line = answer.status() == 0 ? answer.out().stripTrailing() : "";
-    if (line.isEmpty()) {
-      return PLAIN_PROMPT;
+  /** Gives the terminal to a command. */
+  private int giving(IntSupplier command) {
+    watch.begins();
+    reader.leave();
+    try {
+      return command.getAsInt();
+    } finally {
+      watch.ended();
     }
-    return colour ? styled(line + " ").toAnsi(terminal) : line + " ";
+  }
+
+  /** What is asked for is as new as can be; what the watch knows may be a moment old. */
+  private String prompt(Tasks tasks) {
+    watch.take().forEach(event -> terminal.writer().println(event));
+    watch.asks();
+    shown = decorated(answer(tasks).orElseGet(watch::prompt));
+    return shown;
+  }
+
+  /** Empty when it does not come in time. */
+  private Optional<String> answer(Tasks tasks) {
+    if (manner == Manner.PLAIN) {
+      return Optional.of(ask());
+    }
+    try {
+      return Optional.of(tasks.within(PROMPT_LIMIT, "prompt", this::ask));
+    } catch (TimeoutException late) {
+      return Optional.empty();
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
+  private String ask() {
+    return carrier
+        .askIfRunning(List.of("__prompt"))
+        .filter(answer -> answer.status() == ExitStatus.DONE.number())
+        .map(Captured::out)
+        .orElse("");
+  }
+
+  private String decorated(String answer) {
+    String line = answer.isBlank() ? PictureText.PLAIN_PROMPT : answer;
+    String text = line.stripTrailing() + " ";
+    return manner == Manner.LIVE ? styled(text).toAnsi(terminal) : text;
+  }
+
+  /** On the thread of the watch, or on that of the reader when it begins a line. */
+  private boolean show(String prompt, List<String> events, String status) {
+    if (manner == Manner.PLAIN) {
+      return false;
+    }
+    String text = prompt.isEmpty() ? shown : decorated(prompt);
+    return reader.show(new LiveReader.Around(text, events, status));
+  }
+
+  private void report(Throwable bug) {
+    terminal.writer().println("gpush: the prompt no longer changes by itself: " + bug);
   }
 
   /**

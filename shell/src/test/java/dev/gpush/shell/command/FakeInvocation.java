@@ -141,6 +141,9 @@ public final class FakeInvocation implements Invocation {
   }
 
   @Override
+  public void onlyWatches() {}
+
+  @Override
   public boolean isConnected() {
     return true;
   }

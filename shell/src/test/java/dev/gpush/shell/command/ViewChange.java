@@ -122,7 +122,7 @@ public final class ViewChange {
             view.identity(), view.status(), view.place(), lease, view.work(), view.isNew()));
   }
 
-  private ViewChange with(Work work) {
+  public ViewChange with(Work work) {
     return new ViewChange(
         new SessionView(
             view.identity(), view.status(), view.place(), view.lease(), work, view.isNew()));

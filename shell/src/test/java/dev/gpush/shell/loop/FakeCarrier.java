@@ -5,6 +5,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 
 /** Remembers what it was given, and answers as it was told. */
 final class FakeCarrier implements Carrier {
@@ -12,15 +16,47 @@ final class FakeCarrier implements Carrier {
   final Map<String, Integer> statuses = new HashMap<>();
   final Map<String, Captured> answers = new HashMap<>();
 
+  /** What a watch hears; {@link #GONE} ends it. */
+  final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+
+  static final String GONE = "gone";
+
+  /** Called when a watch has ended. */
+  volatile Runnable whenLeft = () -> {};
+
+  /** Called while a command has the terminal. */
+  Runnable during = () -> {};
+
   @Override
   public int run(List<String> words) {
     done.add(words.toString());
+    if (!words.getFirst().startsWith("__")) {
+      during.run();
+    }
     return statuses.getOrDefault(words.toString(), 0);
   }
 
   @Override
   public Captured ask(List<String> words) {
     return answers.getOrDefault(String.join(" ", words), new Captured(3, "", "no gateway"));
+  }
+
+  @Override
+  public Optional<Captured> askIfRunning(List<String> words) {
+    return Optional.ofNullable(answers.get(String.join(" ", words)));
+  }
+
+  @Override
+  public void follow(List<String> words, Consumer<String> lines) {
+    try {
+      for (String line = said.take(); !line.equals(GONE); line = said.take()) {
+        lines.accept(line);
+      }
+    } catch (InterruptedException left) {
+      Thread.currentThread().interrupt();
+    } finally {
+      whenLeft.run();
+    }
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,7 +31,9 @@ final class LoopTest {
   private int type(String keys, Optional<Path> history) throws IOException {
     var in = new ByteArrayInputStream(keys.getBytes(StandardCharsets.UTF_8));
     try (Terminal terminal = new DumbTerminal("test", "dumb", in, screen, StandardCharsets.UTF_8)) {
-      return new Loop(terminal, carrier, new LocalFiles(folder, folder), history, false).run();
+      var files = new LocalFiles(folder, folder);
+      return new Loop(terminal, carrier, files, history, Loop.Manner.PLAIN, new ManualClock())
+          .run();
     }
   }
 

@@ -10,15 +10,18 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Keeps what a request prints; has no input and no terminal to ask on. For requests that a program
- * makes.
+ * Passes on what a request prints, and keeps its messages; has no input and no terminal to ask on.
+ * For requests that a program makes.
  */
 public final class CapturedConsole implements Console {
-  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final OutputStream out;
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
-  public String printed() {
-    return out.toString(StandardCharsets.UTF_8);
+  /**
+   * @param out gets what the request prints
+   */
+  public CapturedConsole(OutputStream out) {
+    this.out = out;
   }
 
   public String said() {

@@ -183,12 +183,7 @@ public final class SessionLinks {
    */
   public void requireLinks(LiveSession session, Talk talk) throws InterruptedException {
     session.requireUsable();
-    session
-        .superseded()
-        .ifPresent(
-            other -> {
-              throw new GpushException(other);
-            });
+    session.requireOurs();
     if (session.links().isEmpty()) {
       try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
         connect(session, Optional.empty(), CONNECT_LIMIT);
@@ -227,6 +222,7 @@ public final class SessionLinks {
   private void watch(LiveSession session, int node, LinkState state) {
     boolean isUp = state instanceof LinkState.Up;
     session.workIfAny().ifPresent(work -> work.linkChanged(node, isUp));
+    session.changed();
     switch (state) {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
       case LinkState.Up(var welcome, var resumed) -> {

@@ -11,6 +11,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.saves.LiveSync;
@@ -27,6 +28,7 @@ import java.util.function.Supplier;
  */
 public final class LiveSession implements AutoCloseable {
   private final Ledger ledger;
+  private final ChangeSignal changes;
   private final SessionAgents agents = new SessionAgents(this);
 
   private final TurnQueue turns = new TurnQueue();
@@ -45,10 +47,19 @@ public final class LiveSession implements AutoCloseable {
   private boolean isClosed;
   private boolean isObserved;
 
-  public LiveSession(LedgerEntry entry, Backend backend, Ledger ledger) {
+  /**
+   * @param changes signalled when users would see something else of it
+   */
+  public LiveSession(LedgerEntry entry, Backend backend, Ledger ledger, ChangeSignal changes) {
     this.entry = entry;
     this.backend = backend;
     this.ledger = ledger;
+    this.changes = changes;
+  }
+
+  /** A part of it has changed: a link, a run, what is sent. */
+  public void changed() {
+    changes.signal();
   }
 
   /**
@@ -108,6 +119,7 @@ public final class LiveSession implements AutoCloseable {
     synchronized (this) {
       entry = next;
     }
+    changed();
   }
 
   /** As {@link #move}, to another backend than before. */
@@ -117,6 +129,7 @@ public final class LiveSession implements AutoCloseable {
       entry = next;
       backend = with;
     }
+    changed();
   }
 
   /**
@@ -135,6 +148,7 @@ public final class LiveSession implements AutoCloseable {
     synchronized (this) {
       entry = next;
     }
+    changed();
     return problem;
   }
 
@@ -182,14 +196,20 @@ public final class LiveSession implements AutoCloseable {
     return isForgotten || entry.state().isOver();
   }
 
-  public synchronized void setLinks(List<Link> made, SessionWork with) {
-    links = List.copyOf(made);
-    work = Optional.of(with);
+  public void setLinks(List<Link> made, SessionWork with) {
+    synchronized (this) {
+      links = List.copyOf(made);
+      work = Optional.of(with);
+    }
+    changed();
   }
 
   /** Another gateway has the gang: no more links are made until the user takes it back. */
-  public synchronized void markHeldElsewhere(AgentFailure.Superseded by) {
-    refused = Optional.of(by);
+  public void markHeldElsewhere(AgentFailure.Superseded by) {
+    synchronized (this) {
+      refused = Optional.of(by);
+    }
+    changed();
   }
 
   /** The gateway that has the gang, if it is another one. */
@@ -203,6 +223,15 @@ public final class LiveSession implements AutoCloseable {
     synchronized (this) {
       return found.or(() -> refused);
     }
+  }
+
+  /** Fails when another gateway has the gang. */
+  public void requireOurs() {
+    superseded()
+        .ifPresent(
+            other -> {
+              throw new GpushException(other);
+            });
   }
 
   /** Takes the session over for this holder, under a higher term; the old links end. */
@@ -221,6 +250,7 @@ public final class LiveSession implements AutoCloseable {
       lost = Optional.of(seen);
       all = links;
     }
+    changed();
     seen.lost().stream()
         .filter(node -> node < all.size())
         .map(all::get)
@@ -418,6 +448,7 @@ public final class LiveSession implements AutoCloseable {
       links = List.of();
       work = Optional.empty();
     }
+    changed();
   }
 
   private void endLinks() {

@@ -4,12 +4,16 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.Sessions.Ended;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,18 +22,25 @@ import java.util.function.Function;
 
 /** The sessions of this process by name and by workspace. Its lock is held for moments only. */
 public final class SessionRegistry {
+  /** A terminal that shows a session looks within a second of its end. */
+  private static final int ENDED = 16;
+
   private final SessionFiles files;
   private final Runnable changed;
+  private final ChangeSignal changes;
 
-  // guarded by this: live
+  // guarded by this: live, ended
   private final Map<SessionName, LiveSession> live = new LinkedHashMap<>();
+  private final Deque<Ended> ended = new ArrayDeque<>();
 
   /**
    * @param changed called after a session was removed
+   * @param changes of all that users see of sessions
    */
-  public SessionRegistry(SessionFiles files, Runnable changed) {
+  public SessionRegistry(SessionFiles files, Runnable changed, ChangeSignal changes) {
     this.files = files;
     this.changed = changed;
+    this.changes = changes;
   }
 
   /** A session with its turn. */
@@ -63,6 +74,7 @@ public final class SessionRegistry {
         LiveSession made = maker.apply(name.orElseGet(this::freeName));
         var entered = new Entered(made, Optional.of(made.beginFirst("up")), true);
         live.put(made.name(), made);
+        changes.signal();
         return entered;
       }
       found = there.get();
@@ -103,9 +115,10 @@ public final class SessionRegistry {
     synchronized (this) {
       boolean isFree = !live.containsKey(entry.name());
       LedgerEntry unique = isFree ? entry : entry.named(freeName());
-      var session = new LiveSession(unique, backend, ledger);
+      var session = new LiveSession(unique, backend, ledger, changes);
       taken = new Taken(session, session.beginFirst("recovery"));
       live.put(session.name(), session);
+      changes.signal();
     }
     if (!taken.session().name().equals(entry.name())) {
       taken.session().moveAnyway(taken.session().entry());
@@ -115,11 +128,23 @@ public final class SessionRegistry {
 
   /** Takes out a session that is over; its files go with it. */
   public void remove(LiveSession session) {
-    files.forget(session.entry());
+    LedgerEntry last = session.entry();
+    files.forget(last);
     synchronized (this) {
-      live.remove(session.name(), session);
+      if (live.remove(session.name(), session)) {
+        ended.addFirst(new Ended(last.id(), last.name(), last.detail()));
+      }
+      if (ended.size() > ENDED) {
+        ended.removeLast();
+      }
     }
+    changes.signal();
     changed.run();
+  }
+
+  /** Some of those that were removed, the newest first. */
+  public synchronized List<Ended> ended() {
+    return List.copyOf(ended);
   }
 
   // holds lock

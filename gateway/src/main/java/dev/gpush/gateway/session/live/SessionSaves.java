@@ -168,6 +168,11 @@ final class SessionSaves implements SessionPort {
   }
 
   @Override
+  public void changed() {
+    session.changed();
+  }
+
+  @Override
   public boolean isLost(int node) {
     return session.isLost(node);
   }

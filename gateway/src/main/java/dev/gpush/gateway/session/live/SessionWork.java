@@ -104,6 +104,7 @@ public final class SessionWork implements AutoCloseable {
             () -> session.link(0),
             () -> session.node(0).workspace(),
             this.saves::closed);
+    launcher.onChange(session::changed);
     this.history = saves.repository().map(git -> new SessionHistory(place, git, tasks));
   }
 

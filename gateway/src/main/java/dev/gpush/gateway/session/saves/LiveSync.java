@@ -4,6 +4,7 @@ import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -111,7 +112,7 @@ public final class LiveSync implements AutoCloseable {
     this.watch = watch;
     this.nodes = List.copyOf(nodes);
     this.generations = generations;
-    this.state = new SaveState(mode);
+    this.state = new SaveState(mode, session::changed);
     this.clock = clock;
     this.tasks = tasks.group("live");
     this.push = push;
@@ -229,6 +230,11 @@ public final class LiveSync implements AutoCloseable {
     return view.now();
   }
 
+  /** What was changed on the editors' node and is here by now. */
+  public Came came() {
+    return state.came();
+  }
+
   // ---- the thread
 
   private void run() throws InterruptedException {
@@ -253,6 +259,7 @@ public final class LiveSync implements AutoCloseable {
         unseen = Optional.empty();
         hold("it failed; see gpush gateway logs");
       }
+      session.changed();
     }
   }
 
@@ -351,6 +358,7 @@ public final class LiveSync implements AutoCloseable {
     if (came.get().folders().isEmpty()) {
       return looked;
     }
+    state.came(came.get().paths());
     unseen = Optional.of(came.get().folders());
     return look(waiting);
   }

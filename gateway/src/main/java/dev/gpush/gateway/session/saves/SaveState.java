@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session.saves;
 
+import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.sync.WorkspaceSync.Looked;
 import java.time.Duration;
@@ -18,21 +19,30 @@ final class SaveState {
   /** A caller that waits for pending saves looks again after this time in any case. */
   private static final Duration PENDING_PAUSE = Duration.ofMillis(500);
 
+  /** Of those that came home, this many are named. */
+  private static final int CAME = 8;
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
+  private final Runnable listener;
 
   // guarded by lock
   private SyncView.Mode mode;
   private List<String> pending = List.of();
   private Map<String, String> left = Map.of();
   private Optional<String> held = Optional.of("not looked at yet");
+  private Came came = Came.nothing();
   private long looks;
   private int watchers;
   private boolean isUnsure = true;
   private boolean isClosed;
 
-  SaveState(SyncView.Mode mode) {
+  /**
+   * @param listener called after each change
+   */
+  SaveState(SyncView.Mode mode, Runnable listener) {
     this.mode = mode;
+    this.listener = listener;
   }
 
   /**
@@ -71,6 +81,7 @@ final class SaveState {
     } finally {
       lock.unlock();
     }
+    listener.run();
   }
 
   SyncView.Mode mode() {
@@ -93,6 +104,22 @@ final class SaveState {
 
   Set<String> leftPaths() {
     return locked(() -> Set.copyOf(left.keySet()));
+  }
+
+  /** These came home from the editors' node. */
+  void came(List<String> paths) {
+    change(
+        () -> {
+          var newest = new ArrayList<>(paths.reversed());
+          newest.addAll(came.last());
+          came =
+              new Came(
+                  came.count() + paths.size(), newest.subList(0, Math.min(CAME, newest.size())));
+        });
+  }
+
+  Came came() {
+    return locked(() -> came);
   }
 
   /** Something has changed that was not looked at. */

@@ -38,6 +38,9 @@ public interface SessionPort {
    */
   boolean used() throws InterruptedException;
 
+  /** What users see of its files may be something else now. */
+  void changed();
+
   /** A node is lost for good. */
   boolean isLost(int node);
 }

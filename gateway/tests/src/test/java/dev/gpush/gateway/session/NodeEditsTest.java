@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.testkit.fixture.Asked;
@@ -15,6 +16,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,5 +151,42 @@ final class NodeEditsTest {
     await(project, "train.py", "edited meanwhile");
     await(node1, "train.py", "edited meanwhile");
     assertEquals(SyncView.Mode.LIVE, state().mode());
+  }
+
+  /** A terminal that waits for a change sees it, and looks no more often than something changes. */
+  @Test
+  void aTerminalIsToldWhatCameHomeAndWhichRunEnded() throws Exception {
+    awaitSynced();
+    Sessions.Pictures pictures = gateway.pictures();
+
+    Files.writeString(node0.resolve("notes.txt"), "mine");
+    Sessions.Picture came = awaitPicture(pictures, now -> now.came().count() == 1);
+    assertEquals(List.of("notes.txt"), came.came().last());
+    awaitPicture(pictures, now -> now.session().get().sync().isSynced());
+
+    RunView run =
+        gateway
+            .runs()
+            .launch(DEVBOX, Asked.run(project, "bash", "-c", "read x < go"), Talk.silent());
+    awaitPicture(pictures, now -> now.runs().stream().anyMatch(each -> !each.isOver()));
+    gateway.runs().stop(DEVBOX, run.number(), "TERM", Duration.ZERO, Talk.silent());
+    awaitPicture(pictures, now -> now.runs().stream().allMatch(RunView::isOver));
+
+    gateway.down(DEVBOX, true, Talk.silent());
+    Sessions.Picture none = awaitPicture(pictures, now -> now.session().isEmpty());
+    assertEquals(DEVBOX, none.ended().getFirst().name());
+    assertEquals("", none.ended().getFirst().why());
+  }
+
+  private Sessions.Picture awaitPicture(
+      Sessions.Pictures pictures, Predicate<Sessions.Picture> isIt) throws InterruptedException {
+    while (true) {
+      long seen = pictures.changes().count();
+      Sessions.Picture now = pictures.of(Optional.empty(), project);
+      if (isIt.test(now)) {
+        return now;
+      }
+      pictures.changes().await(seen, Duration.ZERO, Duration.ofDays(1));
+    }
   }
 }

@@ -5,6 +5,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.render.SessionText;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -23,7 +24,7 @@ public final class PromptCommand implements Action {
       SessionView session = call.silently();
       return SessionText.prompt(session, runs(call, session));
     } catch (GpushException noSession) {
-      return "gpush > ";
+      return PictureText.PLAIN_PROMPT;
     }
   }
 

@@ -8,6 +8,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.console.RunPrinter;
+import dev.gpush.shell.render.PictureChanges;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -57,11 +58,15 @@ final class FollowedRun {
     int run = view.number();
     var asked = new LogRequest(choice.ranks(), true, Optional.empty());
     var follower = new FollowedRun(call, session, run, onStop);
-    try (Tasks tasks = Tasks.named("run-" + run, (_, failed) -> follower.tell(failed));
+    try (var following =
+            call.toldShells().follow(call.environment(), PictureChanges.keyOfEnd(view));
+        Tasks tasks = Tasks.named("run-" + run, (_, failed) -> follower.tell(failed));
         RunPrinter printer = choice.open(call, view)) {
       call.invocation().onSignal(name -> follower.hear(name, tasks));
       try {
-        return call.services().runs().follow(session, run, asked, printer);
+        Optional<Integer> status = call.services().runs().follow(session, run, asked, printer);
+        following.ended();
+        return status;
       } finally {
         follower.end();
         call.invocation().onSignal(follower::afterwards);

@@ -12,6 +12,7 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.PictureChanges;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
@@ -118,8 +119,15 @@ public final class LogsCommand implements Action {
       throws InterruptedException {
     SessionName session = SessionName.parse(run.session());
     var choice = new OutputChoice(launcher ? Set.of() : asked.ranks(), allRanks, json);
-    try (RunPrinter printer = choice.open(call, run)) {
-      return call.services().runs().follow(session, run.number(), asked, printer);
+    try (var following =
+            call.toldShells().follow(call.environment(), PictureChanges.keyOfEnd(run));
+        RunPrinter printer = choice.open(call, run)) {
+      Optional<Integer> status =
+          call.services().runs().follow(session, run.number(), asked, printer);
+      if (asked.follow()) {
+        following.ended();
+      }
+      return status;
     }
   }
 }

@@ -136,6 +136,9 @@ final class RetriesTest {
     }
 
     @Override
+    public void changed() {}
+
+    @Override
     public boolean isLost(int node) {
       return false;
     }

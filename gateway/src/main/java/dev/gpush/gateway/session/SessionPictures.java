@@ -1,0 +1,55 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Came;
+import dev.gpush.core.session.Sessions.Picture;
+import dev.gpush.core.session.Sessions.Pictures;
+import dev.gpush.core.task.ChangeSignal;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.SessionRegistry;
+import dev.gpush.gateway.session.live.SessionWork;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+
+/** Sessions as a terminal shows them by itself. */
+final class SessionPictures implements Pictures {
+  private final BiFunction<Optional<String>, Path, LiveSession> find;
+  private final SessionRegistry registry;
+  private final SessionViews views;
+  private final ChangeSignal changes;
+
+  SessionPictures(
+      BiFunction<Optional<String>, Path, LiveSession> find,
+      SessionRegistry registry,
+      SessionViews views,
+      ChangeSignal changes) {
+    this.find = find;
+    this.registry = registry;
+    this.views = views;
+    this.changes = changes;
+  }
+
+  @Override
+  public ChangeSignal changes() {
+    return changes;
+  }
+
+  @Override
+  public Picture of(Optional<String> name, Path folder) {
+    LiveSession session;
+    try {
+      session = find.apply(name, folder);
+    } catch (GpushException none) {
+      return new Picture(Optional.empty(), List.of(), Came.nothing(), registry.ended());
+    }
+    Optional<SessionWork> work = session.workIfAny();
+    List<RunView> runs = work.map(each -> each.launcher().list()).orElse(List.of());
+    Came came = work.map(each -> each.live().came()).orElseGet(Came::nothing);
+    SessionView view = views.glance(session);
+    return new Picture(Optional.of(view), runs, came, registry.ended());
+  }
+}

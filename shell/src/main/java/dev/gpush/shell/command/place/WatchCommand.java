@@ -1,0 +1,59 @@
+package dev.gpush.shell.command.place;
+
+import dev.gpush.core.session.Sessions.Picture;
+import dev.gpush.core.session.Sessions.Pictures;
+import dev.gpush.core.time.Clock;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.render.PictureChanges;
+import dev.gpush.shell.render.PictureText;
+import dev.gpush.shell.text.EventFold;
+import java.time.Duration;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+
+/**
+ * What the loop shows while it waits for a line: goes on for as long as the shell lives, and prints
+ * lines of a word and a text: {@code prompt}, {@code status}, {@code event}. After each change both
+ * texts are printed, also unchanged, because the loop may have shown something else meanwhile.
+ */
+@Command(name = "__watch", header = "Print what changes")
+public final class WatchCommand implements Action {
+  /** Many changes within it are one. */
+  private static final Duration PAUSE = Duration.ofMillis(100);
+
+  /** What repeats all the time is said this often. */
+  private static final Duration SPACING = Duration.ofSeconds(10);
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    call.invocation().onlyWatches();
+    Clock clock = call.services().timing().clock();
+    Pictures pictures = call.services().sessions().pictures();
+    var events = new EventFold(SPACING);
+    Optional<Picture> before = Optional.empty();
+    while (true) {
+      long seen = pictures.changes().count();
+      Picture now = pictures.of(call.named(), call.folder());
+      before.ifPresent(last -> add(last, now, call, events));
+      before = Optional.of(now);
+      var text = new PictureText(now, clock.now());
+      var lines = new StringBuilder();
+      lines.append("prompt\t").append(text.prompt()).append('\n');
+      lines.append("status\t").append(text.status()).append('\n');
+      events
+          .due(clock.nanos())
+          .forEach(event -> lines.append("event\t").append(event.line()).append('\n'));
+      call.print(lines.toString());
+      Duration next = text.untilNext();
+      Duration due = events.next(clock.nanos()).orElse(next);
+      pictures.changes().await(seen, PAUSE, due.compareTo(next) < 0 ? due : next);
+    }
+  }
+
+  private static void add(Picture last, Picture now, Call call, EventFold events) {
+    PictureChanges.between(last, now).stream()
+        .filter(event -> !call.toldShells().isFollowing(call.environment(), event.key()))
+        .forEach(events::add);
+  }
+}

@@ -1,0 +1,170 @@
+package dev.gpush.shell.loop;
+
+import dev.gpush.core.task.ChangeSignal;
+import dev.gpush.core.text.Clean;
+import dev.gpush.core.time.Clock;
+import dev.gpush.shell.render.PictureText;
+import dev.gpush.shell.text.EventFold;
+import dev.gpush.shell.text.ShellEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the gateway says while nobody types a command. One thread listens for as long as the shell
+ * lives, over one connection after the other; it starts no gateway. What comes while a command has
+ * the terminal is kept, folded, until the next line is edited. Thread-safe.
+ */
+final class ShellWatch {
+  private static final List<String> WORDS = List.of("__watch");
+
+  private static final String ENDED =
+      "the gateway has ended; sessions and runs go on, and the next command starts it again";
+
+  /** A gateway that is replaced is there again by then. */
+  private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+  /** Between two quiet looks for a gateway that another terminal may have started. */
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+  /** What a command has said itself may come this late. */
+  private static final Duration AFTER_COMMAND = Duration.ofSeconds(1);
+
+  private final Carrier carrier;
+  private final Screen screen;
+  private final Clock clock;
+  private final ChangeSignal wakes = new ChangeSignal();
+
+  // guarded by this
+  private final EventFold waiting = new EventFold(Duration.ZERO);
+  private String prompt = PictureText.PLAIN_PROMPT;
+  private String status = "";
+  private boolean isNew;
+  private boolean isBusy;
+  private Optional<Long> doneAt = Optional.empty();
+  private boolean isThere;
+  private boolean isLost;
+
+  /** Where it is shown at once. */
+  interface Screen {
+    /** False when no line is edited now. */
+    boolean show(String prompt, List<String> events, String status);
+  }
+
+  ShellWatch(Carrier carrier, Screen screen, Clock clock) {
+    this.carrier = carrier;
+    this.screen = screen;
+    this.clock = clock;
+  }
+
+  /** Listens until it is interrupted. */
+  void run() throws InterruptedException {
+    Duration pause = FIRST_PAUSE;
+    while (true) {
+      long seen = wakes.count();
+      carrier.follow(WORDS, this::hear);
+      if (isLostNow()) {
+        pause = FIRST_PAUSE;
+      }
+      show();
+      wakes.await(seen, Duration.ZERO, pause);
+      pause = pause.multipliedBy(2);
+      pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+    }
+  }
+
+  /** A connection has ended, or there was none; true: it was one that lived. */
+  private synchronized boolean isLostNow() {
+    if (isThere) {
+      isThere = false;
+      isLost = true;
+      prompt = PictureText.PLAIN_PROMPT;
+      status = "";
+      isNew = true;
+      return true;
+    }
+    if (isLost) {
+      isLost = false;
+      waiting.add(ShellEvent.of("gateway", ENDED));
+    }
+    return false;
+  }
+
+  private void hear(String line) {
+    int tab = line.indexOf('\t');
+    if (tab > 0) {
+      hear(line.substring(0, tab), line.substring(tab + 1));
+      show();
+    }
+  }
+
+  private synchronized void hear(String word, String text) {
+    isThere = true;
+    if (isLost) {
+      isLost = false;
+      waiting.add(ShellEvent.of("gateway", "the gateway was started again"));
+    }
+    switch (word) {
+      case "prompt" -> {
+        prompt = Clean.line(text);
+        isNew = true;
+      }
+      case "status" -> status = Clean.line(text);
+      case "event" -> ShellEvent.parse(text).filter(this::isNews).ifPresent(waiting::add);
+      default -> {} // Of a newer gateway.
+    }
+  }
+
+  // guarded by this
+  private boolean isNews(ShellEvent event) {
+    boolean isAfter = doneAt.map(at -> clock.nanos() - at < AFTER_COMMAND.toNanos()).orElse(false);
+    return !event.isSaid() || !(isBusy || isAfter);
+  }
+
+  /** Shows what is new, if a line is edited. */
+  void show() {
+    String text;
+    String bottom;
+    List<ShellEvent> events;
+    synchronized (this) {
+      text = isNew ? prompt : "";
+      bottom = status;
+      events = isBusy ? List.of() : waiting.due(clock.nanos());
+    }
+    boolean isShown = screen.show(text, events.stream().map(ShellEvent::shown).toList(), bottom);
+    if (!isShown) {
+      synchronized (this) {
+        events.forEach(waiting::add);
+      }
+    }
+  }
+
+  /** The next line is about to be edited, and its prompt is asked for: what comes now is newer. */
+  synchronized void asks() {
+    isNew = false;
+  }
+
+  /** The newest prompt that it knows. */
+  synchronized String prompt() {
+    return prompt;
+  }
+
+  /** Takes what has come while no line was edited. */
+  synchronized List<String> take() {
+    return waiting.due(clock.nanos()).stream().map(ShellEvent::shown).toList();
+  }
+
+  /** A command has the terminal now. */
+  synchronized void begins() {
+    isBusy = true;
+  }
+
+  /** The command has ended: it may have started a gateway. */
+  void ended() {
+    synchronized (this) {
+      isBusy = false;
+      doneAt = Optional.of(clock.nanos());
+    }
+    wakes.signal();
+  }
+}

@@ -1,0 +1,259 @@
+package dev.gpush.shell.render;
+
+import dev.gpush.core.failure.SyncFailure.HeldPath;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Picture;
+import dev.gpush.core.session.SyncView;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.text.RunFailureText;
+import dev.gpush.shell.text.ShellEvent;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** What has happened between two looks at a session, in words. */
+public final class PictureChanges {
+  /** A lease is warned about when this much is left of it. */
+  private static final List<Duration> WARNINGS =
+      List.of(
+          Duration.ofMinutes(1),
+          Duration.ofMinutes(5),
+          Duration.ofMinutes(10),
+          Duration.ofMinutes(30));
+
+  private static final Set<SessionState> BEGINNING =
+      Set.of(SessionState.ASKED, SessionState.QUEUED, SessionState.GRANTED);
+
+  private static final Set<SessionState> LINKED = Set.of(SessionState.READY, SessionState.DEGRADED);
+
+  /** This many files are named. */
+  private static final int NAMED = 3;
+
+  private static final String UP = "up";
+
+  private final SessionView before;
+  private final SessionView now;
+  private final List<ShellEvent> events = new ArrayList<>();
+
+  private PictureChanges(SessionView before, SessionView now) {
+    this.before = before;
+    this.now = now;
+  }
+
+  /** In the order in which a user wants to read them. */
+  public static List<ShellEvent> between(Picture before, Picture now) {
+    if (before.session().isEmpty()) {
+      return List.of();
+    }
+    SessionView was = before.session().get();
+    Optional<SessionView> is = now.session().filter(view -> view.id().equals(was.id()));
+    if (is.isEmpty()) {
+      return now.ended().stream()
+          .filter(ended -> ended.id().equals(was.id()))
+          .map(
+              ended ->
+                  ended.why().isEmpty()
+                      ? ShellEvent.ofCommand("end " + was.name(), was.name() + " was given back")
+                      : ShellEvent.of(
+                          "end " + was.name(), was.name() + " has ended: " + ended.why()))
+          .toList();
+    }
+    var changes = new PictureChanges(was, is.get());
+    changes.addRuns(before.runs(), now.runs());
+    changes.addCame(before, now);
+    changes.addHeld();
+    changes.addNodes();
+    changes.addBehind();
+    changes.addQueue();
+    changes.addLease();
+    return changes.events;
+  }
+
+  /** The key of the end of a run; a shell that follows the run is told by that command. */
+  public static String keyOfEnd(RunView run) {
+    return "run " + run.session() + "/" + run.number() + " of " + run.started().toEpochMilli();
+  }
+
+  private void addRuns(List<RunView> were, List<RunView> are) {
+    Map<Integer, RunView> known =
+        were.stream().collect(Collectors.toMap(RunView::number, Function.identity()));
+    for (RunView run : are.reversed()) {
+      boolean wasOver =
+          Optional.ofNullable(known.get(run.number())).map(RunView::isOver).orElse(true);
+      if (run.isOver() && !wasOver) {
+        String line = label(run) + verdict(run);
+        boolean isSaid = run.state().equals("stopped");
+        events.add(new ShellEvent(keyOfEnd(run), line, isSaid, 1));
+      }
+    }
+  }
+
+  private static String label(RunView run) {
+    Instant end = run.ended().orElse(run.started());
+    return run.label(Duration.between(run.started(), end));
+  }
+
+  private static String verdict(RunView run) {
+    if (run.failure().isPresent()) {
+      return " failed: " + new RunFailureText(run.failure().get()).line();
+    }
+    int status = run.exit().orElse(0);
+    return switch (run.state()) {
+      case "stopped" -> " was stopped";
+      case "lost" -> " is lost, because its node is";
+      default -> status == 0 ? " is done" : " ended with status " + status;
+    };
+  }
+
+  private void addCame(Picture was, Picture is) {
+    long count = is.came().count() - was.came().count();
+    if (count <= 0) {
+      return;
+    }
+    List<String> names = is.came().last().stream().limit(Math.min(count, NAMED)).toList();
+    long more = count - names.size();
+    String all = String.join(", ", names) + (more > 0 ? " and " + more + " more files" : "");
+    String key = count == 1 ? "came " + all : "came";
+    events.add(ShellEvent.of(key, all + " came home from node 0"));
+  }
+
+  private void addHeld() {
+    Set<String> known =
+        before.sync().versions().held().stream().map(HeldPath::path).collect(Collectors.toSet());
+    List<HeldPath> fresh =
+        now.sync().versions().held().stream().filter(held -> !known.contains(held.path())).toList();
+    fresh.stream()
+        .limit(NAMED)
+        .forEach(
+            held ->
+                events.add(
+                    ShellEvent.of(
+                        "held " + held.path(),
+                        held.path()
+                            + " is held, because "
+                            + held.why()
+                            + "; gpush sync status says what to do")));
+    if (fresh.size() > NAMED) {
+      events.add(ShellEvent.of("held", (fresh.size() - NAMED) + " more files are held"));
+    }
+  }
+
+  private void addNodes() {
+    if (!LINKED.contains(now.state())) {
+      return;
+    }
+    var changed = new TreeMap<String, List<String>>();
+    for (int i = 0; i < Math.min(before.nodes().size(), now.nodes().size()); i++) {
+      NodeView node = now.nodes().get(i);
+      String was = before.nodes().get(i).link();
+      if (!was.equals(node.link()) && (was.equals(UP) || isBack(was, node.link()))) {
+        changed.computeIfAbsent(node.link(), _ -> new ArrayList<>()).add("" + node.info().index());
+      }
+    }
+    changed.forEach((link, nodes) -> addNodes(link, nodes));
+  }
+
+  private static boolean isBack(String was, String is) {
+    return is.equals(UP) && !was.equals("idle");
+  }
+
+  private void addNodes(String link, List<String> nodes) {
+    boolean isOne = nodes.size() == 1;
+    String names = (isOne ? "node " : "nodes ") + String.join(", ", nodes);
+    String text =
+        switch (link) {
+          case UP -> names + (isOne ? " is" : " are") + " connected again";
+          case "cut" ->
+              "lost the connection to "
+                  + names
+                  + "; what runs there goes on, and gpush tries again";
+          case "needs you" ->
+              names + " cannot be reached without you: gpush login " + now.backend();
+          default -> names + (isOne ? " is" : " are") + " gone: " + now.detail();
+        };
+    if (!link.equals("idle")) {
+      events.add(ShellEvent.of(names, text));
+    }
+  }
+
+  /** Nodes that are connected, and still were left out. */
+  private void addBehind() {
+    Map<Integer, SyncView.Node> known =
+        before.sync().nodes().stream()
+            .collect(Collectors.toMap(SyncView.Node::index, Function.identity()));
+    for (SyncView.Node node : now.sync().nodes()) {
+      boolean wasBehind =
+          Optional.ofNullable(known.get(node.index()))
+              .map(was -> !was.behind().isEmpty())
+              .orElse(true);
+      boolean isUp =
+          now.nodes().stream()
+              .anyMatch(each -> each.info().index() == node.index() && each.link().equals(UP));
+      String key = "behind " + node.index();
+      if (!node.behind().isEmpty() && !wasBehind && isUp) {
+        String has = node.generation().map(number -> " at G" + number).orElse("");
+        events.add(
+            ShellEvent.of(
+                key,
+                "node "
+                    + node.index()
+                    + " is left out of saves"
+                    + has
+                    + ", because "
+                    + node.behind()));
+      } else if (node.behind().isEmpty() && wasBehind && known.containsKey(node.index()) && isUp) {
+        events.add(ShellEvent.of(key, "node " + node.index() + " gets saves again"));
+      }
+    }
+  }
+
+  private void addQueue() {
+    String key = "queue " + now.name();
+    if (now.state() == SessionState.QUEUED && !now.detail().equals(before.detail())) {
+      events.add(ShellEvent.ofCommand(key, now.name() + " is queued: " + now.detail()));
+    }
+    if (now.state() == SessionState.READY && BEGINNING.contains(before.state())) {
+      String what = now.shape() + " on " + now.backend();
+      events.add(ShellEvent.ofCommand(key, now.name() + " is ready: " + what));
+    }
+  }
+
+  private void addLease() {
+    isNear(before.hardEndLeft(), now.hardEndLeft())
+        .ifPresent(
+            left ->
+                events.add(
+                    ShellEvent.of(
+                        "lease", now.name() + " ends in " + left + "; gpush extend 2h keeps it")));
+    isNear(before.idleLeft(), now.idleLeft())
+        .ifPresent(
+            left ->
+                events.add(
+                    ShellEvent.of(
+                        "idle",
+                        now.name()
+                            + " is given back in "
+                            + left
+                            + ", because nothing uses it; gpush extend keeps it")));
+  }
+
+  /** What is left, where it has passed one of the warnings since. */
+  private static Optional<String> isNear(Optional<Duration> before, Optional<Duration> now) {
+    return WARNINGS.stream()
+        .filter(limit -> now.map(left -> left.compareTo(limit) <= 0).orElse(false))
+        .findFirst()
+        .filter(limit -> before.map(left -> left.compareTo(limit) > 0).orElse(false))
+        .flatMap(_ -> now)
+        .map(DurationText::coarse);
+  }
+}

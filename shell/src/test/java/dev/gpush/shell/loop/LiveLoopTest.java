@@ -1,0 +1,190 @@
+package dev.gpush.shell.loop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.control.client.Captured;
+import dev.gpush.shell.text.ShellEvent;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a shell shows while nobody types Enter. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+final class LiveLoopTest {
+  private static final int ROWS = 24;
+  private static final String STATUS = "devbox on local · ready";
+
+  @TempDir Path folder;
+
+  private final FakeCarrier carrier = new FakeCarrier();
+
+  LiveLoopTest() {
+    carrier.answers.put("__prompt", new Captured(0, "devbox · ✓G1 > \n", ""));
+  }
+
+  private ShellScreen screen(Loop.Manner manner, int rows) throws IOException {
+    return new ShellScreen(carrier, folder, manner, rows);
+  }
+
+  private void says(String word, String text) {
+    carrier.said.add(word + "\t" + text);
+  }
+
+  private void happens(String key, String text) {
+    says("event", ShellEvent.of(key, text).line());
+  }
+
+  @Test
+  void thePromptMovesAndEventsComeAboveTheLineThatIsTyped() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      screen.type("run tr");
+      screen.await("run tr");
+
+      happens("run 7", "run 7 (t.py, 2 ranks, 12m) is done");
+      screen.await("run 7 (t.py, 2 ranks, 12m) is done");
+      screen.await("run tr");
+      says("prompt", "devbox · ✓G2 >");
+      screen.await("2");
+      says("status", STATUS);
+      screen.await(STATUS);
+      screen.type("ain.py\r");
+      screen.type("exit\r");
+
+      assertEquals(0, screen.status());
+    }
+    assertEquals(List.of("[__wake]", "[run, train.py]"), carrier.done);
+  }
+
+  @Test
+  void whileACommandHasTheTerminalNothingIsWritten() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      says("status", STATUS);
+      screen.await(STATUS);
+      String[] meanwhile = {"not run"};
+      var heard = new CountDownLatch(1);
+      carrier.during =
+          () -> {
+            for (int i = 0; i < 3; i++) {
+              happens("came a.py", "a.py came home from node 0");
+            }
+            says("event", ShellEvent.ofCommand("end devbox", "devbox was given back").line());
+            says("prompt", "devbox · ✓G9 >");
+            says("status", STATUS + " again");
+            carrier.whenLeft = heard::countDown;
+            carrier.said.add(FakeCarrier.GONE); // All is heard by then.
+            await(heard);
+            meanwhile[0] = screen.rest();
+          };
+      screen.type("down\r");
+      screen.await("a.py came home from node 0 (3 times)");
+      assertFalse(meanwhile[0].contains("a.py"), meanwhile[0]);
+      assertFalse(meanwhile[0].contains("again"), meanwhile[0]);
+
+      screen.type("\u0004");
+      assertEquals(0, screen.status());
+      assertFalse(screen.rest().contains("given back"), screen.rest());
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void aPlainTerminalGetsEventsBeforeTheNextPrompt() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.PLAIN, ROWS)) {
+      screen.await("G1");
+      says("status", STATUS);
+      happens("run 7", "run 7 is done");
+      says("prompt", "devbox · ✓G2 >");
+      var heard = new CountDownLatch(1);
+      carrier.whenLeft = heard::countDown;
+      carrier.said.add(FakeCarrier.GONE);
+      heard.await();
+      assertEquals("", screen.rest().replaceAll("^[^a-z]*$", ""));
+
+      screen.type("ps\r");
+      String before = screen.await("run 7 is done");
+      screen.await("G1");
+
+      assertTrue(before.contains("ps"), before);
+      assertFalse(before.contains(STATUS), before);
+      screen.type("\u0004");
+      assertEquals(0, screen.status());
+    }
+  }
+
+  @Test
+  void aGatewayThatEndsIsSaidOnceAndComesBackWithTheNextCommand() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      says("prompt", "devbox · ✓G2 >");
+      screen.await("2");
+      carrier.answers.clear();
+      carrier.said.add(FakeCarrier.GONE);
+      screen.await("gpush");
+      carrier.said.add(FakeCarrier.GONE); // There is none: the watch has no line to hear.
+      screen.type("ps\r");
+      screen.await("the gateway has ended; sessions and runs go on");
+      says("prompt", "devbox · ✓G3 >");
+      screen.await("G3");
+
+      screen.type("\u0004");
+      assertEquals(0, screen.status());
+      assertFalse(screen.rest().contains("gateway"), screen.rest());
+    }
+    assertEquals(List.of("[__wake]", "[ps]"), carrier.done);
+  }
+
+  @Test
+  void aWindowWithFewRowsHasNoStatusLine() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, 9)) {
+      screen.await("G1");
+      says("status", STATUS);
+      says("prompt", "devbox · ✓G2 >");
+      assertFalse(screen.await("2").contains(STATUS));
+
+      screen.resize(60, 12);
+      screen.await(STATUS);
+      screen.type("\u0003");
+      screen.type("\u0004");
+      assertEquals(0, screen.status());
+    }
+  }
+
+  @Test
+  void theEndLeavesNoThread() throws Exception {
+    var left = new CountDownLatch(1);
+    carrier.whenLeft = left::countDown;
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      screen.type("\u0004");
+      assertEquals(0, screen.status());
+
+      assertEquals(0, left.getCount());
+    }
+  }
+
+  @Test
+  void aTerminalMayBePlain() {
+    assertEquals(Loop.Manner.LIVE, Loop.manner("xterm-256color", Map.of("NO_COLOR", "")));
+    assertEquals(Loop.Manner.PLAIN, Loop.manner("xterm", Map.of("NO_COLOR", "1")));
+    assertEquals(Loop.Manner.PLAIN, Loop.manner("xterm", Map.of("GPUSH_PLAIN", "1")));
+    assertEquals(Loop.Manner.PLAIN, Loop.manner("dumb", Map.of()));
+    assertEquals(Loop.Manner.PLAIN, Loop.manner("dumb-color", Map.of()));
+  }
+}

@@ -1,0 +1,108 @@
+package dev.gpush.shell.loop;
+
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.testkit.fake.ManualClock;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.jline.terminal.Size;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.impl.LineDisciplineTerminal;
+
+/** A shell on a terminal of a test, which types keys and reads what is written. */
+final class ShellScreen implements AutoCloseable {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  /** The bytes, one in each letter: the terminal may write a part of a letter. */
+  private final StringBuilder written = new StringBuilder();
+
+  private final CopyOnWriteArrayList<Throwable> bugs = new CopyOnWriteArrayList<>();
+  private final Tasks tasks = Tasks.named("screen", (_, bug) -> bugs.add(bug));
+  final ManualClock clock = new ManualClock();
+  final LineDisciplineTerminal terminal;
+  private final Task<Integer, RuntimeException> shell;
+
+  ShellScreen(FakeCarrier carrier, Path folder, Loop.Manner manner, int rows) throws IOException {
+    terminal = new LineDisciplineTerminal("test", "xterm", new Written(), StandardCharsets.UTF_8);
+    terminal.setSize(Size.of(100, rows));
+    var files = new LocalFiles(folder, folder);
+    var loop = new Loop(terminal, carrier, files, Optional.empty(), manner, clock);
+    shell = tasks.forkOnThread("loop", loop::run);
+  }
+
+  private final class Written extends OutputStream {
+    @Override
+    public void write(int value) {
+      write(new byte[] {(byte) value}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) {
+      synchronized (written) {
+        written.append(new String(bytes, offset, length, StandardCharsets.ISO_8859_1));
+        written.notifyAll();
+      }
+    }
+  }
+
+  void type(String keys) throws IOException {
+    terminal.processInputBytes(keys.getBytes(StandardCharsets.UTF_8));
+  }
+
+  void resize(int columns, int rows) {
+    terminal.setSize(Size.of(columns, rows));
+    terminal.raise(Terminal.Signal.WINCH);
+  }
+
+  /** Waits until this was written since the last call, and takes all until there. */
+  String await(String text) throws InterruptedException {
+    String bytes = bytes(text);
+    long end = System.nanoTime() + LIMIT.toNanos();
+    synchronized (written) {
+      while (written.indexOf(bytes) < 0) {
+        long left = end - System.nanoTime();
+        if (left <= 0) {
+          throw new AssertionError("no " + text + " in " + rest());
+        }
+        TimeUnit.NANOSECONDS.timedWait(written, left);
+      }
+      String all = written.substring(0, written.indexOf(bytes) + bytes.length());
+      written.delete(0, all.length());
+      return text(all);
+    }
+  }
+
+  /** What was written since. */
+  String rest() {
+    synchronized (written) {
+      return text(written.toString());
+    }
+  }
+
+  private static String bytes(String text) {
+    return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+  }
+
+  private static String text(String bytes) {
+    return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+  }
+
+  int status() throws InterruptedException {
+    return shell.get();
+  }
+
+  @Override
+  public void close() throws IOException {
+    terminal.close(); // Its reader hears no interrupt.
+    tasks.close();
+    if (!bugs.isEmpty()) {
+      throw new IllegalStateException("a thread of the shell failed", bugs.getFirst());
+    }
+  }
+}

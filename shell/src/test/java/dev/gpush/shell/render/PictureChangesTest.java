@@ -1,0 +1,268 @@
+package dev.gpush.shell.render;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.failure.SyncFailure.HeldPath;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Came;
+import dev.gpush.core.session.Sessions.Ended;
+import dev.gpush.core.session.Sessions.Picture;
+import dev.gpush.core.session.SyncView;
+import dev.gpush.shell.command.ViewChange;
+import dev.gpush.shell.text.ShellEvent;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+final class PictureChangesTest {
+  private static final Instant BEGUN = Instant.parse("2026-11-27T09:00:00Z");
+
+  private final SessionView session = session("1f2e");
+
+  private static SessionView session(String id) {
+    return new SessionView(
+        new SessionView.Identity(id, new SessionName("devbox"), Path.of("/p"), "ann", BEGUN),
+        new SessionView.Status(SessionState.READY, "", Optional.empty()),
+        new SessionView.Place("hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8)),
+        new SessionView.Lease(Optional.empty(), Optional.of(Duration.ofHours(1)), "idle"),
+        work("up", "up", "", ""),
+        false);
+  }
+
+  private static SessionView.Work work(String link0, String link1, String behind, String held) {
+    List<HeldPath> paths =
+        held.isEmpty()
+            ? List.of()
+            : List.of(
+                new HeldPath(
+                    held,
+                    HeldPath.Reason.DELETED_THERE,
+                    0,
+                    Optional.empty(),
+                    Optional.empty(),
+                    ""));
+    var sync =
+        new SyncView(
+            SyncView.Mode.LIVE,
+            behind.isEmpty() && held.isEmpty(),
+            Optional.of(42L),
+            List.of(
+                new SyncView.Node(0, Optional.of(42L), ""),
+                new SyncView.Node(1, Optional.of(41L), behind)),
+            List.of(),
+            List.of(),
+            List.of(),
+            "",
+            new SyncView.Versions(paths, List.of()),
+            "");
+    return new SessionView.Work(
+        List.of(node(0, link0), node(1, link1)), Optional.of(42L), 0, "", List.of(), sync);
+  }
+
+  private static NodeView node(int index, String link) {
+    return new NodeView(
+        new NodeInfo(index, "n" + index, "10.0.0." + index, List.of("0"), "H100", 96, "/w"),
+        link,
+        Optional.of(42L),
+        0,
+        "",
+        1);
+  }
+
+  private static RunView run(int number, String state, Optional<Integer> exit) {
+    return new RunView(
+        number,
+        "devbox",
+        new RunView.Progress(state, exit, BEGUN, exit.map(_ -> BEGUN.plus(Duration.ofMinutes(12)))),
+        new RunView.Launched(List.of("t.py"), 2, List.of(), 42, "torchrun", ""),
+        "");
+  }
+
+  private static Picture of(SessionView view, RunView... runs) {
+    return new Picture(Optional.of(view), List.of(runs), Came.nothing(), List.of());
+  }
+
+  private static List<String> between(Picture before, Picture now) {
+    return PictureChanges.between(before, now).stream().map(ShellEvent::shown).toList();
+  }
+
+  private List<String> between(SessionView before, SessionView now) {
+    return between(of(before), of(now));
+  }
+
+  private SessionView with(SessionView.Work work) {
+    return new ViewChange(session).with(work).view();
+  }
+
+  private SessionView hard(long seconds) {
+    return new ViewChange(session).hardEnd(Optional.of(Duration.ofSeconds(seconds))).view();
+  }
+
+  @Test
+  void nothingHasHappened() {
+    assertEquals(List.of(), between(session, session));
+    var none = new Picture(Optional.empty(), List.of(), Came.nothing(), List.of());
+    assertEquals(List.of(), between(none, of(session)));
+    assertEquals(List.of(), between(none, none));
+  }
+
+  @Test
+  void aLeaseIsWarnedAboutOnceAtEachMark() {
+    var marks = new ArrayList<String>();
+    for (int left = 2000; left > 0; left--) {
+      marks.addAll(between(hard(left), hard(left - 1)));
+    }
+
+    assertEquals(
+        List.of(
+            "devbox ends in 30m; gpush extend 2h keeps it",
+            "devbox ends in 10m; gpush extend 2h keeps it",
+            "devbox ends in 5m; gpush extend 2h keeps it",
+            "devbox ends in 1m; gpush extend 2h keeps it"),
+        marks);
+  }
+
+  @Test
+  void aLeaseThatJumpsOverMarksIsWarnedAboutOnce() {
+    assertEquals(
+        List.of("devbox ends in 4m; gpush extend 2h keeps it"), between(hard(2000), hard(240)));
+    assertEquals(List.of(), between(hard(240), hard(7200)));
+    assertEquals(
+        List.of("devbox is given back in 5m, because nothing uses it; gpush extend keeps it"),
+        between(
+            new ViewChange(session).idle(Duration.ofSeconds(301)).view(),
+            new ViewChange(session).idle(Duration.ofSeconds(299)).view()));
+  }
+
+  @Test
+  void aRunThatEndedSaysHow() {
+    Picture running = of(session, run(7, "running", Optional.empty()));
+
+    assertEquals(
+        List.of("run 7 (t.py, 2 ranks, 12m) is done"),
+        between(running, of(session, run(7, "done", Optional.of(0)))));
+    assertEquals(
+        List.of("run 7 (t.py, 2 ranks, 12m) ended with status 3"),
+        between(running, of(session, run(7, "failed", Optional.of(3)))));
+    assertEquals(
+        List.of("run 7 (t.py, 2 ranks, 12m) was stopped"),
+        between(running, of(session, run(7, "stopped", Optional.of(143)))));
+    assertEquals(List.of(), between(of(session), of(session, run(7, "done", Optional.of(0)))));
+  }
+
+  @Test
+  void aNodeIsLostAndBack() {
+    SessionView cut = with(work("up", "cut", "", ""));
+
+    assertEquals(
+        List.of("lost the connection to node 1; what runs there goes on, and gpush tries again"),
+        between(session, cut));
+    assertEquals(List.of(), between(cut, cut));
+    assertEquals(List.of("node 1 is connected again"), between(cut, session));
+    assertEquals(
+        List.of(
+            "lost the connection to nodes 0, 1; what runs there goes on, and gpush tries again"),
+        between(session, with(work("cut", "cut", "", ""))));
+    SessionView needsYou = with(work("needs you", "up", "", ""));
+    assertEquals(
+        List.of("node 0 cannot be reached without you: gpush login hpc"),
+        between(session, needsYou));
+    SessionView ending = new ViewChange(cut).state(SessionState.RELEASING, "").view();
+    assertEquals(List.of(), between(session, ending));
+  }
+
+  @Test
+  void aNodeIsSetAside() {
+    SessionView aside = with(work("up", "up", "it does not answer", ""));
+
+    assertEquals(
+        List.of("node 1 is left out of saves at G41, because it does not answer"),
+        between(session, aside));
+    assertEquals(List.of("node 1 gets saves again"), between(aside, session));
+    assertEquals(
+        List.of("lost the connection to node 1; what runs there goes on, and gpush tries again"),
+        between(session, with(work("up", "cut", "its link is cut", ""))));
+  }
+
+  @Test
+  void aPathIsHeld() {
+    assertEquals(
+        List.of(
+            "a.py is held, because changed here, and deleted on node 0; gpush sync status says"
+                + " what to do"),
+        between(session, with(work("up", "up", "", "a.py"))));
+  }
+
+  @Test
+  void filesCameHome() {
+    Picture none = of(session);
+    var two = new Came(2, List.of("b.py", "a.py"));
+    var many = new Came(12, List.of("l.py", "k.py", "j.py", "i.py"));
+
+    assertEquals(
+        List.of("b.py, a.py came home from node 0"),
+        between(none, new Picture(none.session(), List.of(), two, List.of())));
+    assertEquals(
+        List.of("l.py, k.py, j.py and 9 more files came home from node 0"),
+        between(none, new Picture(none.session(), List.of(), many, List.of())));
+    assertEquals(List.of(), between(new Picture(none.session(), List.of(), many, List.of()), none));
+  }
+
+  @Test
+  void aRequestWaitsAndIsReady() {
+    SessionView second = new ViewChange(session).queued("place 2 of 5").view();
+    SessionView first = new ViewChange(session).queued("place 1 of 4").view();
+
+    assertEquals(List.of("devbox is queued: place 1 of 4"), between(second, first));
+    assertEquals(List.of(), between(first, first));
+    assertEquals(List.of("devbox is ready: 2×8 H100 on hpc"), between(first, session));
+  }
+
+  @Test
+  void aSessionThatEndedSaysWhy() {
+    var ended = new Ended("1f2e", new SessionName("devbox"), "its lease is over");
+    var asked = new Ended("1f2e", new SessionName("devbox"), "");
+
+    assertEquals(
+        List.of("devbox has ended: its lease is over"),
+        between(
+            of(session), new Picture(Optional.empty(), List.of(), Came.nothing(), List.of(ended))));
+    assertEquals(
+        List.of("devbox was given back"),
+        between(
+            of(session),
+            new Picture(Optional.of(session("3c4d")), List.of(), Came.nothing(), List.of(asked))));
+  }
+
+  @Test
+  void theLineAtTheBottomHasAllThatChanges() {
+    var text =
+        new PictureText(
+            of(hard(5 * 3600 + 700), run(7, "running", Optional.empty())),
+            BEGUN.plus(Duration.ofSeconds(130)));
+
+    assertEquals(
+        "devbox on hpc · 2×8 H100 · ready · 5h12m, 1h idle · ✓G42 · run 7 (t.py, 2 ranks, 2m)",
+        text.status());
+    assertEquals("devbox 2×8 H100 · 5h12m left · ✓G42, run 7 on G42 >", text.prompt().strip());
+  }
+
+  @Test
+  void aShownMinuteChangesExactlyThen() {
+    for (int left = 61; left < 400; left++) {
+      long next = new PictureText(of(hard(left)), BEGUN).untilNext().toSeconds();
+      String shown = SessionText.lease(hard(left));
+      assertEquals(shown, SessionText.lease(hard(left - next + 1)), left + " s");
+    }
+  }
+}
