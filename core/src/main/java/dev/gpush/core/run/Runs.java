@@ -6,8 +6,13 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.Sessions.Came;
+import dev.gpush.core.session.Sessions.Ended;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.ChangeSignal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -127,4 +132,33 @@ public interface Runs {
    * stream of {@code gpush cp}. Returns the status with which it has ended.
    */
   int copy(SessionName session, int node, Streams streams) throws InterruptedException;
+
+  /** For a terminal that shows what changes while nobody types a command. */
+  Pictures pictures();
+
+  /** Sessions and their runs as they are now, at a cost that allows ten looks a second. */
+  interface Pictures {
+    /** Signalled after each change of any session. */
+    ChangeSignal changes();
+
+    /**
+     * The session that {@link Sessions#choose} finds, or none. Asks a node a few times a minute at
+     * most.
+     */
+    Picture of(Optional<String> name, Path folder);
+  }
+
+  /**
+   * All that a terminal shows by itself.
+   *
+   * @param runs in progress and ended ones, the newest first
+   * @param came what came home from node 0 by itself
+   * @param ended sessions of this gateway, the newest first; not all of them
+   */
+  record Picture(Optional<SessionView> session, List<RunView> runs, Came came, List<Ended> ended) {
+    public Picture {
+      runs = List.copyOf(runs);
+      ended = List.copyOf(ended);
+    }
+  }
 }

@@ -1,8 +1,6 @@
 package dev.gpush.core.session;
 
-import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.task.ChangeSignal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -155,34 +153,6 @@ public interface Sessions {
     public GivenBack {
       stopped = List.copyOf(stopped);
       kept = List.copyOf(kept);
-    }
-  }
-
-  /** For a terminal that shows what changes while nobody types a command. */
-  Pictures pictures();
-
-  /** Sessions as they are now, at a cost that allows ten looks a second. */
-  interface Pictures {
-    /** Signalled after each change of any session. */
-    ChangeSignal changes();
-
-    /**
-     * The session that {@link #choose} finds, or none. Asks a node a few times a minute at most.
-     */
-    Picture of(Optional<String> name, Path folder);
-  }
-
-  /**
-   * All that a terminal shows by itself.
-   *
-   * @param runs in progress and ended ones, the newest first
-   * @param came what came home from node 0 by itself
-   * @param ended sessions of this gateway, the newest first; not all of them
-   */
-  record Picture(Optional<SessionView> session, List<RunView> runs, Came came, List<Ended> ended) {
-    public Picture {
-      runs = List.copyOf(runs);
-      ended = List.copyOf(ended);
     }
   }
 

@@ -273,6 +273,11 @@ final class GatewayRuns implements Runs {
   }
 
   @Override
+  public Pictures pictures() {
+    return sessions.pictures();
+  }
+
+  @Override
   public List<RunView> list(SessionName name) {
     return launcher(name).list();
   }

@@ -295,8 +295,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         .findFirst();
   }
 
-  @Override
-  public Pictures pictures() {
+  /** For {@link Runs#pictures}. */
+  Runs.Pictures pictures() {
     return new SessionPictures(this::find, registry, views, changes);
   }
 

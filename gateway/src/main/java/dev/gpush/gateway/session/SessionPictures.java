@@ -2,10 +2,10 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs.Picture;
+import dev.gpush.core.run.Runs.Pictures;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Came;
-import dev.gpush.core.session.Sessions.Picture;
-import dev.gpush.core.session.Sessions.Pictures;
 import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionRegistry;

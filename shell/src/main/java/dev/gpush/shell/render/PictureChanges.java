@@ -2,10 +2,10 @@ package dev.gpush.shell.render;
 
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.core.session.Sessions.Picture;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.text.RunFailureText;

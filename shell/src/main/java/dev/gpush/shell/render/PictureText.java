@@ -1,9 +1,9 @@
 package dev.gpush.shell.render;
 
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.core.session.Sessions.Picture;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.text.Clean;
 import java.time.Duration;

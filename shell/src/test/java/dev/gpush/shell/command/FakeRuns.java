@@ -322,4 +322,9 @@ public final class FakeRuns implements Runs {
     execs.add(session + " " + node + " copy");
     return execStatus;
   }
+
+  @Override
+  public Pictures pictures() {
+    throw new UnsupportedOperationException();
+  }
 }

@@ -8,7 +8,6 @@ import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
-import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.PortForward;
@@ -21,7 +20,6 @@ import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
@@ -107,7 +105,7 @@ public final class FakeSessions implements Sessions {
     return find(name, folder).isPresent();
   }
 
-  private Optional<SessionView> find(Optional<SessionName> name, Path folder) {
+  Optional<SessionView> find(Optional<SessionName> name, Path folder) {
     return all.values().stream()
         .filter(
             view -> name.map(view.name()::equals).orElseGet(() -> folder.startsWith(view.root())))
@@ -256,27 +254,6 @@ public final class FakeSessions implements Sessions {
     failing();
     calls.add("keep " + name + " " + request.side() + " " + request.paths());
     return 44;
-  }
-
-  /** What a terminal that looks by itself sees. */
-  final ChangeSignal changes = new ChangeSignal();
-
-  volatile List<RunView> runs = List.of();
-
-  @Override
-  public Pictures pictures() {
-    return new Pictures() {
-      @Override
-      public ChangeSignal changes() {
-        return changes;
-      }
-
-      @Override
-      public Picture of(Optional<String> name, Path folder) {
-        Optional<SessionView> found = find(name.map(SessionName::parse), folder);
-        return new Picture(found, runs, Came.nothing(), List.of());
-      }
-    };
   }
 
   SyncView syncState = SyncView.none();

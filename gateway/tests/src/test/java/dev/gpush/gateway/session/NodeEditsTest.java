@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.testkit.fixture.Asked;
@@ -157,10 +157,10 @@ final class NodeEditsTest {
   @Test
   void aTerminalIsToldWhatCameHomeAndWhichRunEnded() throws Exception {
     awaitSynced();
-    Sessions.Pictures pictures = gateway.pictures();
+    Runs.Pictures pictures = gateway.runs().pictures();
 
     Files.writeString(node0.resolve("notes.txt"), "mine");
-    Sessions.Picture came = awaitPicture(pictures, now -> now.came().count() == 1);
+    Runs.Picture came = awaitPicture(pictures, now -> now.came().count() == 1);
     assertEquals(List.of("notes.txt"), came.came().last());
     awaitPicture(pictures, now -> now.session().get().sync().isSynced());
 
@@ -173,16 +173,16 @@ final class NodeEditsTest {
     awaitPicture(pictures, now -> now.runs().stream().allMatch(RunView::isOver));
 
     gateway.down(DEVBOX, true, Talk.silent());
-    Sessions.Picture none = awaitPicture(pictures, now -> now.session().isEmpty());
+    Runs.Picture none = awaitPicture(pictures, now -> now.session().isEmpty());
     assertEquals(DEVBOX, none.ended().getFirst().name());
     assertEquals("", none.ended().getFirst().why());
   }
 
-  private Sessions.Picture awaitPicture(
-      Sessions.Pictures pictures, Predicate<Sessions.Picture> isIt) throws InterruptedException {
+  private Runs.Picture awaitPicture(Runs.Pictures pictures, Predicate<Runs.Picture> isIt)
+      throws InterruptedException {
     while (true) {
       long seen = pictures.changes().count();
-      Sessions.Picture now = pictures.of(Optional.empty(), project);
+      Runs.Picture now = pictures.of(Optional.empty(), project);
       if (isIt.test(now)) {
         return now;
       }

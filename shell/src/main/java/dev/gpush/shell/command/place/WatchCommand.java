@@ -1,7 +1,7 @@
 package dev.gpush.shell.command.place;
 
-import dev.gpush.core.session.Sessions.Picture;
-import dev.gpush.core.session.Sessions.Pictures;
+import dev.gpush.core.run.Runs.Picture;
+import dev.gpush.core.run.Runs.Pictures;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -29,7 +29,7 @@ public final class WatchCommand implements Action {
   public int run(Call call) throws InterruptedException {
     call.invocation().onlyWatches();
     Clock clock = call.services().timing().clock();
-    Pictures pictures = call.services().sessions().pictures();
+    Pictures pictures = call.services().runs().pictures();
     var events = new EventFold(SPACING);
     Optional<Picture> before = Optional.empty();
     while (true) {
