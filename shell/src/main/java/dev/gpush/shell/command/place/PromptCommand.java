@@ -6,6 +6,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.SessionText;
+import dev.gpush.shell.text.Symbols;
 import java.util.List;
 import picocli.CommandLine.Command;
 
@@ -14,7 +15,8 @@ import picocli.CommandLine.Command;
 public final class PromptCommand implements Action {
   @Override
   public int run(Call call) {
-    call.console().out(prompt(call));
+    String prompt = prompt(call);
+    call.console().out(Symbols.areShown(call.environment()) ? prompt : Symbols.inWords(prompt));
     return 0;
   }
 
