@@ -88,6 +88,14 @@ public final class LastPush {
     trashes = all;
   }
 
+  /** Something was put into the trash here since. */
+  void hasKept(LocalTrash trash) {
+    var all = new ArrayList<SyncView.Trash>();
+    trash.contents().ifPresent(all::add);
+    trashes.stream().filter(each -> each.node().isPresent()).forEach(all::add);
+    trashes = all;
+  }
+
   /**
    * Whether many files may go without asking, because HEAD has moved. A repository that is gone has
    * not: that is how an unmounted disk looks.
