@@ -9,6 +9,7 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.LogRequest;
@@ -105,7 +106,9 @@ final class GatewayRuns implements Runs {
       RunRequest all = request.claiming(request.claim().ofAll());
       return launch(session, enter(session, talk), all, up.generation(), talk);
     } catch (GpushException failed) {
-      giveBack(session, events, talk);
+      if (!(failed.failure() instanceof SyncFailure.Held)) { // A user decides in the session.
+        giveBack(session, events, talk);
+      }
       throw failed;
     }
   }

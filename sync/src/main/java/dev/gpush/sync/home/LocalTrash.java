@@ -25,9 +25,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
- * Files that were deleted on a node, and therefore here: one folder for each second in which
- * something was deleted, and in it the files under their paths. It is bounded, as the trash of a
- * node is: beyond the newest folder, the oldest go.
+ * Files of the laptop that were deleted or replaced, because they were on a node: one folder for
+ * each second in which that happened, and in it the files under their paths. It is bounded, as the
+ * trash of a node is: beyond the newest folder, the oldest go.
  */
 public final class LocalTrash {
   /** Of all folders but the newest: as much as a workspace may be before gpush asks. */

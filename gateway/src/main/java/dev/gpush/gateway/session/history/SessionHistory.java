@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -43,6 +44,9 @@ public final class SessionHistory implements AutoCloseable {
   private final Session session;
   private final LaptopRepository here;
   private final Tasks tasks;
+
+  /** Two commands may want to end the session. */
+  private final ReentrantLock lastLooks = new ReentrantLock();
 
   private volatile String words = "";
 
@@ -76,7 +80,9 @@ public final class SessionHistory implements AutoCloseable {
   }
 
   public synchronized void start() {
-    looking = Optional.of(tasks.fork("history", this::run));
+    if (looking.isEmpty()) {
+      looking = Optional.of(tasks.fork("history", this::run));
+    }
   }
 
   private synchronized Optional<Task<?, ?>> stop() {
@@ -228,6 +234,15 @@ public final class SessionHistory implements AutoCloseable {
   }
 
   private Optional<String> lastLook() throws InterruptedException {
+    lastLooks.lockInterruptibly();
+    try {
+      return lookAlone();
+    } finally {
+      lastLooks.unlock();
+    }
+  }
+
+  private Optional<String> lookAlone() throws InterruptedException {
     if (!isUp() || node().stamp().isEmpty()) {
       return Optional.empty();
     }

@@ -4,7 +4,6 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
-import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
@@ -35,6 +34,12 @@ public final class SessionRegistry {
   /** A session with its turn. */
   public record Taken(LiveSession session, TurnQueue.Turn turn) {}
 
+  /** How {@code up} takes the turn of a session; empty when it can join a request instead. */
+  @FunctionalInterface
+  public interface TurnTaking {
+    Optional<TurnQueue.Turn> take(LiveSession session) throws InterruptedException;
+  }
+
   /**
    * A session for {@code up}.
    *
@@ -47,14 +52,13 @@ public final class SessionRegistry {
    * its request can be joined; else a new one, whose turn is taken before another command can find
    * it.
    *
-   * @param mayEnd whether the command may end the session that there is
+   * @param taking takes the turn of a session that there is
    */
   public Entered enter(
       Optional<SessionName> name,
       Path root,
-      boolean mayEnd,
-      Function<SessionName, LiveSession> maker,
-      Talk talk)
+      TurnTaking taking,
+      Function<SessionName, LiveSession> maker)
       throws InterruptedException {
     LiveSession found;
     synchronized (this) {
@@ -67,9 +71,7 @@ public final class SessionRegistry {
       }
       found = there.get();
     }
-    Optional<TurnQueue.Turn> turn =
-        mayEnd ? found.beginEndOrJoin("up", talk) : found.beginOrJoin("up", talk);
-    return new Entered(found, turn, false);
+    return new Entered(found, taking.take(found), false);
   }
 
   /** This folder's session, or the only one that there is. */

@@ -394,10 +394,10 @@ public final class SessionWork implements AutoCloseable {
     return launcher.list().reversed().stream().filter(run -> !run.isOver()).toList();
   }
 
-  /** {@link #running} in words, each with how long it has been going. */
-  public List<String> runningWords() {
+  /** These runs in words, each with how long it has been going. */
+  public List<String> words(List<RunView> running) {
     Instant now = clock.now();
-    return running().stream().map(run -> run.label(Duration.between(run.started(), now))).toList();
+    return running.stream().map(run -> run.label(Duration.between(run.started(), now))).toList();
   }
 
   public int claimed(int node) {
