@@ -134,7 +134,7 @@ final class HistoryTest {
         () -> gateway.syncState(DEVBOX).history().contains("1 commit of node 0 is here"));
     assertEquals(1, git(project, "log", "--format=%s", "main").lines().count());
 
-    git(project, "merge", "-q", "--ff-only", HOME_REF);
+    git(project, "reset", "-q", HOME_REF);
     awaitFollows();
     until("the ref goes", () -> git(project, "rev-parse", "-q", "--verify", HOME_REF).isEmpty());
   }
