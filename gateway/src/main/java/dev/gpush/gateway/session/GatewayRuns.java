@@ -200,7 +200,8 @@ final class GatewayRuns implements Runs {
       Config config;
       try (turn) {
         work = session.work();
-        generation = work.push(request.overwrite(), talk);
+        Optional<Long> at = request.command().at();
+        generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
         work.restarted().say(talk);
         boolean isPrepared = prepared.equals(Optional.of(generation));
         config = isPrepared ? work.config() : work.prepare(talk);
