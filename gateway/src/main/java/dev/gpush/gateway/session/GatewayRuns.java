@@ -202,7 +202,7 @@ final class GatewayRuns implements Runs {
         work = session.work();
         Optional<Long> at = request.command().at();
         generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
-        work.restarted().say(talk);
+        work.sayNews(talk);
         boolean isPrepared = prepared.equals(Optional.of(generation));
         config = isPrepared ? work.config() : work.prepare(talk);
         if (!request.claim().waits()) {

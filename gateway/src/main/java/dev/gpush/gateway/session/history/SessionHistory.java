@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.history;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.Link;
@@ -45,6 +46,7 @@ public final class SessionHistory implements AutoCloseable {
   private final Tasks tasks;
 
   private volatile String words = "";
+  private final News news = new News();
 
   // guarded by this
   private Optional<Task<?, ?>> looking = Optional.empty();
@@ -84,6 +86,11 @@ public final class SessionHistory implements AutoCloseable {
     looking = Optional.empty();
     running.ifPresent(Task::cancel);
     return running;
+  }
+
+  /** Tells a user what came or failed since someone was told last. */
+  public void say(Talk talk) {
+    news.take().forEach(talk::say);
   }
 
   /** Where it stands, as a sentence without its end, or nothing. */
@@ -131,6 +138,9 @@ public final class SessionHistory implements AutoCloseable {
       exchange();
     } catch (HistoryStopped stopped) {
       String before = words;
+      if (stampThere.isEmpty() && stopped.getCause() == null) {
+        news.addOnce("node 0 has no git repository, because " + stopped.why());
+      }
       words = "node 0 has no history of now, because " + stopped.why();
       looksToWait = LOOKS_BEFORE_RETRY;
       if (!words.equals(before)) {
@@ -158,7 +168,8 @@ public final class SessionHistory implements AutoCloseable {
     }
     NodeRepository node = node();
     NodeRepository.State there = node.look();
-    List<String> came = there.isMade() ? home(node).bringHome(there) : List.of();
+    List<CommitsThere.Came> came = there.isMade() ? home(node).bringHome(there) : List.of();
+    came.stream().filter(CommitsThere.Came::isNew).forEach(each -> news.add(each.words()));
     if (!there.isMade() && here.packedBytes() > MOST_BYTES) {
       throw new HistoryStopped("it is larger than 1 GiB");
     }
@@ -166,7 +177,7 @@ public final class SessionHistory implements AutoCloseable {
     var tips = CommitsThere.branches(now).values();
     // A commit that was made meanwhile is the next look's.
     lastThere = here.present(tips).containsAll(tips) ? now.stamp() : "";
-    words = text(state.get(), now, came);
+    words = text(state.get(), now, came.stream().map(CommitsThere.Came::words).toList());
   }
 
   private CommitsThere home(NodeRepository node) {

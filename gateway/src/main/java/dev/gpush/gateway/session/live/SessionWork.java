@@ -193,6 +193,12 @@ public final class SessionWork implements AutoCloseable {
     return forwards;
   }
 
+  /** Tells the user once what happened meanwhile: to agents, and to the repository of node 0. */
+  public void sayNews(Talk talk) {
+    restarted.say(talk);
+    history.ifPresent(known -> known.say(talk));
+  }
+
   /** Sends the workspace to all nodes or to none. */
   public long push(boolean overwrite, Talk talk) throws InterruptedException {
     return push(options(overwrite), talk);
@@ -201,7 +207,7 @@ public final class SessionWork implements AutoCloseable {
   /** Decides about what is held, and sends the workspace to all nodes or to none. */
   public long keep(KeepRequest request, Talk talk) throws InterruptedException {
     long generation = push(options(false).keeping(request), talk);
-    restarted.say(talk);
+    sayNews(talk);
     prepare(talk);
     return generation;
   }
@@ -247,7 +253,7 @@ public final class SessionWork implements AutoCloseable {
    */
   public long bring(boolean overwrite, Talk talk) throws InterruptedException {
     long generation = push(overwrite, talk);
-    restarted.say(talk);
+    sayNews(talk);
     prepare(talk);
     return generation;
   }

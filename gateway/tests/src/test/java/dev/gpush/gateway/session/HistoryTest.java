@@ -133,10 +133,19 @@ final class HistoryTest {
         "it is said",
         () -> gateway.syncState(DEVBOX).history().contains("1 commit of node 0 is here"));
     assertEquals(1, git(project, "log", "--format=%s", "main").lines().count());
+    String said = "1 commit of node 0 is here as " + HOME_REF;
+    assertEquals(List.of(said), newsOfSync());
+    assertEquals(List.of(), newsOfSync());
 
     git(project, "merge", "-q", "--ff-only", HOME_REF);
     awaitFollows();
     until("the ref goes", () -> git(project, "rev-parse", "-q", "--verify", HOME_REF).isEmpty());
+  }
+
+  private List<String> newsOfSync() throws InterruptedException {
+    FakeTalk talk = FakeTalk.answering(true);
+    gateway.sync(DEVBOX, false, talk);
+    return talk.lines().stream().filter(line -> line.contains(" of node 0 ")).toList();
   }
 
   @Test
