@@ -7,31 +7,35 @@ import java.util.Set;
 
 /** Lines for the user, until a command has said them. Thread-safe. */
 final class News {
-  /** Of a user who is away for weeks; the newest count. */
+  /** Of reasons, which may have a part that changes. */
   private static final int MOST = 20;
 
   // guarded by this
-  private final Set<String> lines = new LinkedHashSet<>();
-  private final Set<String> once = new LinkedHashSet<>();
+  private final Set<String> commits = new LinkedHashSet<>();
+  private final Set<String> reasons = new LinkedHashSet<>();
+  private final Set<String> known = new LinkedHashSet<>();
 
-  synchronized void add(String line) {
-    lines.remove(line);
-    lines.add(line);
-    if (lines.size() > MOST) {
-      lines.remove(lines.iterator().next());
-    }
+  /** The commits that are here and on no branch; what was taken since is no news. */
+  synchronized void here(List<CommitsThere.Came> all) {
+    commits.retainAll(all.stream().map(CommitsThere.Came::words).toList());
+    all.stream()
+        .filter(CommitsThere.Came::isNew)
+        .map(CommitsThere.Came::words)
+        .forEach(commits::add);
   }
 
-  /** It is said only one time, however often it is news. */
-  synchronized void addOnce(String line) {
-    if (once.size() < MOST && once.add(line)) {
-      add(line);
+  /** It is said only one time, however often it is the reason. */
+  synchronized void failed(String line) {
+    if (known.size() < MOST && known.add(line)) {
+      reasons.add(line);
     }
   }
 
   synchronized List<String> take() {
-    var taken = new ArrayList<>(lines);
-    lines.clear();
+    var taken = new ArrayList<>(reasons);
+    taken.addAll(commits);
+    reasons.clear();
+    commits.clear();
     return taken;
   }
 }

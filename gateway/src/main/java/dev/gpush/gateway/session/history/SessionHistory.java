@@ -71,10 +71,17 @@ public final class SessionHistory implements AutoCloseable {
       Supplier<String> workspace,
       Supplier<Optional<String>> closed) {}
 
-  public SessionHistory(Session session, GitFolder folder, Tasks tasks) {
+  /**
+   * The repository on this machine.
+   *
+   * @param most so many of the newest commits are sent at first; empty: all
+   */
+  public record Source(GitFolder folder, Optional<Integer> most) {}
+
+  public SessionHistory(Session session, Source source, Tasks tasks) {
     this.session = session;
     this.tasks = tasks.group("history");
-    this.here = new LaptopRepository(folder, this.tasks);
+    this.here = new LaptopRepository(source, this.tasks);
   }
 
   public synchronized void start() {
@@ -139,7 +146,7 @@ public final class SessionHistory implements AutoCloseable {
     } catch (HistoryStopped stopped) {
       String before = words;
       if (stampThere.isEmpty() && stopped.getCause() == null) {
-        news.addOnce("node 0 has no git repository, because " + stopped.why());
+        news.failed("node 0 has no git repository, because " + stopped.why());
       }
       words = "node 0 has no history of now, because " + stopped.why();
       looksToWait = LOOKS_BEFORE_RETRY;
@@ -161,17 +168,18 @@ public final class SessionHistory implements AutoCloseable {
   }
 
   private void exchange() throws HistoryStopped, InterruptedException {
-    Optional<LaptopRepository.State> state = here.read();
+    NodeRepository node = node();
+    NodeRepository.State there = node.look();
+    Optional<LaptopRepository.State> state = here.read(there);
     if (state.isEmpty()) {
       words = "";
       return;
     }
-    NodeRepository node = node();
-    NodeRepository.State there = node.look();
     List<CommitsThere.Came> came = there.isMade() ? home(node).bringHome(there) : List.of();
-    came.stream().filter(CommitsThere.Came::isNew).forEach(each -> news.add(each.words()));
-    if (!there.isMade() && here.packedBytes() > MOST_BYTES) {
-      throw new HistoryStopped("it is larger than 1 GiB");
+    news.here(came);
+    if (!there.isMade() && here.sendsAll() && here.packedBytes() > MOST_BYTES) {
+      throw new HistoryStopped(
+          "it is larger than 1 GiB; git: {history: 1000} sends the newest 1000 commits");
     }
     NodeRepository.State now = send(node, state.get(), there);
     var tips = CommitsThere.branches(now).values();
@@ -198,7 +206,7 @@ public final class SessionHistory implements AutoCloseable {
         CommitsThere.branches(there).values(),
         to -> {
           if (!wanted.isEmpty()) {
-            here.pack(wanted, known, to);
+            here.pack(wanted, known, state.beginning(), to);
           }
         });
   }
@@ -214,6 +222,7 @@ public final class SessionHistory implements AutoCloseable {
             + (head.startsWith(HEADS) ? "on " + head.substring(HEADS.length()) + ", " : "at ")
             + commit.substring(0, Math.min(SHORT_HASH, commit.length()))
             + (isSame ? ", as here" : ""));
+    state.cutAt().ifPresent(most -> all.add("its history begins at the newest " + most));
     all.addAll(came);
     return String.join("; ", all);
   }

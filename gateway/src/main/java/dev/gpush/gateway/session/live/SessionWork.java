@@ -28,7 +28,6 @@ import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.launch.plan.RunWarning;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
-import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -117,7 +116,7 @@ public final class SessionWork implements AutoCloseable {
       SyncView.Mode mode,
       SessionSaves.WhileRunning whileRunning,
       Path paused,
-      Optional<GitFolder> repository) {}
+      Optional<SessionHistory.Source> repository) {}
 
   /** What brings saves to the nodes. */
   public LiveSync live() {

@@ -3,37 +3,36 @@ package dev.gpush.gateway.session.history;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 final class NewsTest {
   private final News news = new News();
 
-  @Test
-  void eachLineIsTakenOnce() {
-    news.add("1 commit");
-    news.add("2 commits");
-    news.add("1 commit");
-
-    assertEquals(List.of("2 commits", "1 commit"), news.take());
-    assertEquals(List.of(), news.take());
-    news.add("1 commit");
-    assertEquals(List.of("1 commit"), news.take());
+  private void here(boolean isNew, String... lines) {
+    news.here(List.of(lines).stream().map(line -> new CommitsThere.Came(line, isNew)).toList());
   }
 
   @Test
-  void whatDoesNotChangeIsSaidOneTime() {
-    news.addOnce("no git");
+  void commitsAreSaidOnceAsTheyAreThen() {
+    here(true, "1 commit");
+    here(true, "2 commits");
+    assertEquals(List.of("2 commits"), news.take());
+    here(false, "2 commits");
+    assertEquals(List.of(), news.take());
+  }
+
+  @Test
+  void whatWasTakenMeanwhileIsNotSaid() {
+    here(true, "1 commit");
+    here(false);
+    assertEquals(List.of(), news.take());
+  }
+
+  @Test
+  void aReasonIsSaidOneTime() {
+    news.failed("no git");
     assertEquals(List.of("no git"), news.take());
-    news.addOnce("no git");
+    news.failed("no git");
     assertEquals(List.of(), news.take());
-  }
-
-  @Test
-  void isBounded() {
-    IntStream.range(0, 100).forEach(number -> news.add("line " + number));
-    List<String> taken = news.take();
-    assertEquals(20, taken.size());
-    assertEquals("line 99", taken.getLast());
   }
 }
