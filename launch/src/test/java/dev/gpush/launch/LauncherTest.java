@@ -327,6 +327,7 @@ final class LauncherTest {
     launch("train.py");
     nodes.forEach(node -> node.end(1, OK));
     launch("-m", "other");
+    nodes.forEach(node -> node.end(2, OK));
     Files.delete(folder.resolve("train.py"));
     assertEquals(List.of(42L, 42L), nodes.get(1).kept());
 
@@ -336,7 +337,6 @@ final class LauncherTest {
     nodes.get(0).refuse("changed");
     assertEquals(
         new NoSnapshot(0, 42, "train.py"), refused(on("0:1", "train.py").at(Optional.of(42L))));
-    nodes.forEach(node -> node.end(2, OK));
     RunView run = launcher.launch(request().at(Optional.of(42L)), input(), talk);
 
     assertEquals(List.of("-m", "other"), run.launched().words());
