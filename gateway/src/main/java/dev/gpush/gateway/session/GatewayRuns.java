@@ -203,8 +203,9 @@ final class GatewayRuns implements Runs {
       Config config;
       try (turn) {
         work = session.work();
-        generation = work.push(request.overwrite(), talk);
-        work.restarted().say(talk);
+        Optional<Long> at = request.command().at();
+        generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
+        work.sayNews(talk);
         boolean isPrepared = prepared.equals(Optional.of(generation));
         config = isPrepared ? work.config() : work.prepare(talk);
         if (!request.claim().waits()) {
