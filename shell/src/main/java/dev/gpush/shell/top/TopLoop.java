@@ -9,6 +9,7 @@ import dev.gpush.core.task.Work;
 import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ReaderGone;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
@@ -80,10 +81,9 @@ public final class TopLoop {
 
   private void keys() {
     byte[] bytes = new byte[KEYS];
+    InputStream in = invocation.in();
     try {
-      for (int count = invocation.in().read(bytes);
-          count >= 0;
-          count = invocation.in().read(bytes)) {
+      for (int count = in.read(bytes); count >= 0; count = in.read(bytes)) {
         inbox.keys(Keystroke.of(bytes, count));
       }
     } catch (IOException gone) {
