@@ -76,8 +76,8 @@ public final class Standouts {
             .forEach(rank -> add(ranks, rank.run(), new Rank(node, rank)));
       }
     }
-    gpus.forEach((run, all) -> compareGpus(run, all, found));
-    ranks.forEach((run, all) -> compareRanks(run, all, found));
+    gpus.values().forEach(all -> compareGpus(all, found));
+    ranks.values().forEach(all -> compareRanks(all, found));
     return List.copyOf(found);
   }
 
@@ -113,7 +113,7 @@ public final class Standouts {
         : Optional.of("slowed down by " + ThrottleWords.of(reasons));
   }
 
-  private static void compareGpus(int run, List<Gpu> all, List<Standout> found) {
+  private static void compareGpus(List<Gpu> all, List<Standout> found) {
     for (Gpu gpu : all) {
       Optional<Double> own = of(gpu, GpuSample::percent);
       Optional<Double> others = medianOfOthers(all, gpu, each -> of(each, GpuSample::percent));
@@ -134,7 +134,7 @@ public final class Standouts {
     }
   }
 
-  private static void compareRanks(int run, List<Rank> all, List<Standout> found) {
+  private static void compareRanks(List<Rank> all, List<Standout> found) {
     for (Rank rank : all) {
       String state = rank.sample().state();
       if (state.equals("T") || state.equals("Z") || state.equals("ended")) {

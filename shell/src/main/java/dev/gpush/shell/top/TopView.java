@@ -35,7 +35,13 @@ public record TopView(
     }
 
     Sort next() {
-      return values()[(ordinal() + 1) % values().length];
+      return switch (this) {
+        case NODE -> UTIL;
+        case UTIL -> MEM;
+        case MEM -> POWER;
+        case POWER -> TEMP;
+        case TEMP -> NODE;
+      };
     }
   }
 
