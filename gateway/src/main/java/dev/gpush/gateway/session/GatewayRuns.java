@@ -10,6 +10,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.LogRequest;
@@ -21,6 +22,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.run.SaveListener;
 import dev.gpush.core.run.SavedFiles;
+import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
@@ -445,6 +447,16 @@ final class GatewayRuns implements Runs {
     LiveSession session = linked(name);
     links.ensure(session, List.of(node), Talk.silent());
     return new NodeCommand(session.link(node), tasks).run(NodeCommand.copy(), streams, false);
+  }
+
+  @Override
+  public Samples sample(SessionName name, Optional<Integer> node, Duration interval) {
+    LiveSession session = linked(name);
+    List<Integer> nodes =
+        node.map(one -> session.node(one).index())
+            .map(List::of)
+            .orElseGet(() -> session.gang().nodes().stream().map(NodeInfo::index).toList());
+    return new NodeSamples(session, nodes, interval, clock, tasks);
   }
 
   private int several(

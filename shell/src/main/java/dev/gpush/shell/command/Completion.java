@@ -12,6 +12,7 @@ import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.GatewayCommand;
 import dev.gpush.shell.command.reach.JupyterCommand;
 import dev.gpush.shell.command.run.SyncCommand;
+import dev.gpush.shell.command.session.TopCommand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -176,9 +177,18 @@ final class Completion {
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "WHAT" -> plain(SyncCommand.ACTIONS);
       case "SIDE" -> plain(SyncCommand.SIDES);
+      case "SORT" -> plain(TopCommand.SORTS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
-      case "N", "GPUS", "SLOTS", "RANKS", "PODS", "PATTERN", "NAME=VALUE", "NAME[=VALUE]" ->
+      case "N",
+          "GPUS",
+          "SLOTS",
+          "RANKS",
+          "PODS",
+          "PATTERN",
+          "SECONDS",
+          "NAME=VALUE",
+          "NAME[=VALUE]" ->
           List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
