@@ -11,7 +11,7 @@ import unittest
 import client  # the path of the agent
 import trees
 from gpush_agent.runs import rundir
-from gpush_agent.samples import amd, machine, nvml, processes, sampler
+from gpush_agent.samples import amd, hardware, nvml, processes, sampler
 from node import NodeTest, command
 from recorded import Recorded, Tree
 
@@ -69,7 +69,7 @@ class MachineTest(TreeTest):
                  proc__net__dev="h\nh\neth0: 1000 1 0 0 0 0 0 0 500 1\n    lo: 9 0 0 0 0 0 0 0 9 0\n")
         for name in ("eth0", "lo", "veth1"):
             self.write("sys/class/net/%s/mtu" % name, "1500\n")
-        seen = machine.Machine(Tree(self.root))
+        seen = hardware.Machine(Tree(self.root))
 
         first = seen.sample(10.0)
         self.put(proc__stat="cpu  200 0 200 750 150 0 0 0 0 0\n", proc__net__dev="h\nh\neth0: 3000 1 0 0 0 0 0 0 100 1\n")
@@ -83,12 +83,12 @@ class MachineTest(TreeTest):
 
     def test_ports_that_are_up_are_counted_in_bytes(self):
         trees.Gang("infiniband").nodes[0].write(self.root)
-        before = machine.Machine(Recorded(self.root))
+        before = hardware.Machine(Recorded(self.root))
         self.assertEqual(before.rdma_ports(), [])       # they have no counters
         for device in os.listdir(os.path.join(self.root, "sys/class/infiniband")):
             self.write("sys/class/infiniband/%s/ports/1/counters/port_xmit_data" % device, "1000\n")
             self.write("sys/class/infiniband/%s/ports/1/counters/port_rcv_data" % device, "0\n")
-        seen = machine.Machine(Recorded(self.root))
+        seen = hardware.Machine(Recorded(self.root))
         first = seen.sample(1.0)["rdma"][0]
         name = first["name"].split(":")[0]
         self.write("sys/class/infiniband/%s/ports/1/counters/port_xmit_data" % name, "2000\n")
@@ -103,7 +103,7 @@ class MachineTest(TreeTest):
         self.assertEqual((again["in"], again["out"]), (1000, 0))
 
     def test_a_machine_that_says_nothing_is_no_failure(self):
-        found = machine.Machine(Tree(self.root)).sample(1.0)
+        found = hardware.Machine(Tree(self.root)).sample(1.0)
         self.assertEqual(found, {"cpu": {"percent": None, "count": 0, "load": None}, "memory": {"total": None, "used": None},
                                  "net": [], "rdma": []})
 

@@ -11,7 +11,7 @@ import time
 
 from ..core.wholefile import write_all
 from ..fabric.reader import Reader
-from . import amd, machine, nvml, processes
+from . import amd, hardware, nvml, processes
 
 LEAST_S, MOST_S, DEFAULT_S = 0.1, 3600.0, 1.0
 DISK_S = 2.0                # between two looks at what lies on a disk
@@ -74,7 +74,7 @@ class Sampler:
         slots = [slot for slot in args.get("gpus") or [] if isinstance(slot, str)]
         self.disk = DiskLook(args.get("workspace") or "/", args.get("state"))
         self.disk.start()
-        self.machine = machine.Machine(reader)
+        self.machine = hardware.Machine(reader)
         self.gpus = Gpus(slots, reader, load)
         self.ranks = processes.Ranks()
         self.number, self.cost = 0, None

@@ -165,7 +165,7 @@ public final class Standouts {
       List<T> all, T one, Function<T, Optional<Double>> value) {
     List<Double> others =
         all.stream()
-            .filter(each -> each != one)
+            .filter(each -> !each.equals(one))
             .flatMap(each -> value.apply(each).stream())
             .sorted()
             .toList();

@@ -286,24 +286,13 @@ public final class TopScreen {
     for (NodeReading reading : picture.nodes()) {
       for (RankSample rank : fresh(reading).map(NodeSample::ranks).orElse(List.of())) {
         if (rank.run() == run) {
-          words.merge(stateWord(rank.state()), 1, Integer::sum);
+          words.merge(NodeDetail.stateWord(rank.state()), 1, Integer::sum);
         }
       }
     }
     return String.join(
         ", ",
         words.entrySet().stream().map(each -> each.getValue() + " " + each.getKey()).toList());
-  }
-
-  /** As the kernel's letters mean; a rank that waits for its GPU sleeps or computes. */
-  static String stateWord(String letter) {
-    return switch (letter) {
-      case "R" -> "computing";
-      case "S", "I" -> "waiting";
-      case "D" -> "on disk";
-      case "T", "t" -> "stopped";
-      default -> "ended";
-    };
   }
 
   private Grid nodes(boolean hasCursor) {
@@ -439,83 +428,15 @@ public final class TopScreen {
         .filter(each -> each.node() == node)
         .forEach(each -> lines.add(alarm(each, columns)));
     Optional<NodeSample> sample = fresh(reading);
-    sample.ifPresent(now -> host(now, lines));
+    sample.ifPresent(now -> NodeDetail.host(now, lines));
     Grid gpus = gpuGrid();
     gpusOf(reading).forEach(gpu -> addGpu(gpus, reading, gpu));
-    var devices =
-        new Grid(
-            Grid.Column.text("DEVICE", 0),
-            Grid.Column.number("IN", 0),
-            Grid.Column.number("OUT", 0),
-            Grid.Column.number("PORT", 1));
-    var ranks =
-        new Grid(
-            Grid.Column.number("RUN", 0),
-            Grid.Column.number("RANK", 0),
-            Grid.Column.text("PROCESS", 0),
-            Grid.Column.number("CPU", 0),
-            Grid.Column.number("MEMORY", 1),
-            Grid.Column.number("PID", 2));
-    sample.ifPresent(
-        now -> {
-          now.network().rdma().forEach(device -> add(devices, device));
-          now.network().interfaces().forEach(device -> add(devices, device));
-          now.ranks().forEach(rank -> add(ranks, rank));
-        });
+    Grid ranks = NodeDetail.ranks(sample);
+    Grid devices = NodeDetail.devices(sample);
     for (Grid grid : List.of(gpus.sorted(), ranks, devices)) {
       if (!grid.isEmpty()) {
         lines.addAll(grid.lines(columns));
       }
     }
-  }
-
-  private static void host(NodeSample now, List<ScreenLine> lines) {
-    NodeSample.Host host = now.host();
-    lines.add(
-        ScreenLine.plain(
-            "cpu "
-                + Figures.percent(host.cpuPercent())
-                + " of "
-                + host.cpus()
-                + ", load "
-                + host.load().map(load -> "" + load).orElse(Figures.NONE)
-                + "  memory "
-                + Figures.amount(host.memory())));
-    lines.add(
-        ScreenLine.plain(
-            "workspace: "
-                + Figures.memory(host.disk().free())
-                + " free of "
-                + Figures.memory(host.disk().total())));
-    now.gpus().all().stream()
-        .map(GpuSample::model)
-        .filter(model -> !model.isEmpty())
-        .distinct()
-        .forEach(model -> lines.add(ScreenLine.plain("gpu: " + Clean.line(model))));
-    if (!now.gpus().problem().isEmpty()) {
-      lines.add(ScreenLine.plain("gpus: " + Clean.line(now.gpus().problem())));
-    }
-  }
-
-  private static void add(Grid devices, DeviceRate device) {
-    devices.row(
-        0,
-        Style.PLAIN,
-        device.device(),
-        Figures.rate(device.in()),
-        Figures.rate(device.out()),
-        Figures.whole(device.gbits(), "G"));
-  }
-
-  private static void add(Grid ranks, RankSample rank) {
-    ranks.row(
-        0,
-        Style.PLAIN,
-        "" + rank.run(),
-        rank.rank().map(number -> "" + number).orElse(Figures.NONE),
-        stateWord(rank.state()),
-        Figures.percent(rank.cpuPercent()),
-        Figures.memory(rank.bytes()),
-        "" + rank.pid());
   }
 }
