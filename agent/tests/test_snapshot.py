@@ -213,6 +213,15 @@ class KeptTest(FilesTest):
         self.assertEqual(sorted(os.listdir(tree)), ["data", "pkg", "run.sh", "train.py"])
         self.assertEqual(read(self.root, "train.py"), b"print(2)\n")
 
+    def test_has_the_data_of_others_in_folders_that_gpush_has_sent_to_since(self):
+        first = self.keep(CODE)
+        self.write("data/words.txt", b"theirs")
+        self.node.push(dict(CODE, **{"data/README": b"new", "docs/README": b"new"}))
+        tree = self.tree(first)
+        self.assertEqual(sorted(os.listdir(tree)), ["data", "pkg", "train.py"])
+        self.assertEqual(os.listdir(tree + "/data"), ["words.txt"])
+        self.assertEqual(read(tree, "data/words.txt"), b"theirs")
+
     def test_what_it_changes_is_beside_what_is_newer(self):
         first = self.keep(CODE)
         self.node.push(dict(CODE, **{"train.py": b"print(2)\n"}))

@@ -65,6 +65,10 @@ class Kept:
         if digest.hexdigest() == content:
             return True
         os.unlink(target)
+        try:
+            os.unlink(self.of(content))     # damaged, as by a loss of power: then it is kept again when it is there again
+        except OSError:
+            pass
         return False
 
     # ---- writing
@@ -72,14 +76,15 @@ class Kept:
     def put(self, held, tree):
         """The list is written first: what of it is not kept is then known by its name."""
         os.makedirs(self.folder, 0o700, exist_ok=True)
-        lock = filelock.take(self.of("lock"), LOCK_SECONDS)
+        until = time.monotonic() + LOCK_SECONDS
+        entries = [[path] + held.entries[path][:4] for path in in_order(held.entries)]
+        replace(self.of("G%d.json" % held.generation), json.dumps({"folders": in_order(held.folders), "entries": entries}))
+        lock = filelock.take(self.of("lock"), LOCK_SECONDS / 2)
         if lock is None:
-            return              # another node of the same file system does it, or another run
+            return              # another node of the same file system does it, or another run, which may have other files
         try:
-            entries = [[path] + held.entries[path][:4] for path in in_order(held.entries)]
-            replace(self.of("G%d.json" % held.generation), json.dumps({"folders": in_order(held.folders), "entries": entries}))
             names = set(os.fsdecode(name) for name in os.listdir(self.folder))
-            left, until = MOST_BYTES, time.monotonic() + LOCK_SECONDS
+            left = MOST_BYTES
             for path, kind, _, size, content in entries:
                 if time.monotonic() > until:
                     held.state.unlock()     # a save waits no longer; what it replaces first is not kept

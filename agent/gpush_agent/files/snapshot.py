@@ -62,15 +62,23 @@ def copy(root, state, tree, generation):
         if entries is None:
             raise Refused("moved", {"generation": held.generation})
         folders = with_parents(folders, entries)
-        for folder in in_order(folders):
+        # Where gpush has sent something since then: what others have there is data, too.
+        later = {folder for folder in with_parents(held.folders, held.entries) - folders
+                 if not any(path in entries for path in [folder] + list(parents_of(folder)))}
+        for folder in in_order(folders | later):
             os.makedirs(os.path.join(tree, folder.encode("utf-8")), exist_ok=True)
         copied = {}
         for path in in_order(entries):
             copied[path] = copy_entry(there, held, kept, path, entries[path], tree)
         # What gpush has sent since then is no data of others.
-        known = folders | set(entries) | with_parents(held.folders, held.entries) | set(held.entries)
-        for folder in [""] + in_order(folders):
+        known = folders | later | set(entries) | set(held.entries)
+        for folder in [""] + in_order(folders | later):
             link_rest(there, folder, known, root, tree)
+        for folder in reversed(in_order(later)):
+            try:
+                os.rmdir(os.path.join(tree, folder.encode("utf-8")))
+            except OSError:
+                folders.add(folder)     # others have something in it
         return {"root": os.fsdecode(root), "generation": generation, "folders": in_order(folders), "copied": copied}
     finally:
         there.close()

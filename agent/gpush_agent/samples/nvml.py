@@ -65,10 +65,10 @@ class Nvml:
         for number in numbers:
             device = Device(self, number)
             slot = str(number)
-            if len(numbers) <= len(slots):
-                slot = slots[number]
-            elif device.uuid in slots:
+            if device.uuid in slots:
                 slot = device.uuid
+            elif len(numbers) <= len(slots):
+                slot = slots[number]
             if slot in slots:
                 found.append(device.of_slot(slot))
         return found

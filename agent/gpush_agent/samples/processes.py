@@ -27,7 +27,7 @@ class Ranks:
     def __init__(self):
         self.ticks = float(os.sysconf("SC_CLK_TCK"))
         self.page = os.sysconf("SC_PAGE_SIZE")
-        self.known = {}             # (pid, start) -> rank, or None of a launcher
+        self.known = {}             # (pid, start) -> rank
         self.before = {}            # (pid, start) -> (when, ticks)
 
     def sample(self, found, now):
@@ -47,10 +47,10 @@ class Ranks:
     def below(self, pid, known, depth):
         """(rank, pid) of this process if it is a rank, else of those that it has started."""
         key = (pid, processes.started(pid))
-        if key not in self.known:
-            self.known[key] = known[key] if key in known else rank_of(pid)
-        if self.known[key] is not None:
-            return [(self.known[key], pid)]
+        rank = known[key] if key in known else rank_of(pid)
+        if rank is not None:        # else it may be about to begin, with the variables of its parent
+            self.known[key] = rank
+            return [(rank, pid)]
         return [pair for child in children(pid) for pair in self.below(child, known, depth - 1)] if depth else []
 
     def one(self, rank, pid, now, before):

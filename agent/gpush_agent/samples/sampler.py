@@ -11,7 +11,7 @@ import time
 
 from ..core.wholefile import write_all
 from ..fabric.reader import Reader
-from . import amd, hardware, nvml, processes
+from . import amd, hardware, processes
 
 LEAST_S, MOST_S, DEFAULT_S = 0.1, 3600.0, 1.0
 DISK_S = 2.0                # between two looks at what lies on a disk
@@ -50,7 +50,7 @@ class DiskLook(threading.Thread):
 class Gpus:
     """Those of the session, by whatever can read them."""
 
-    def __init__(self, slots, reader, load=nvml.Nvml):
+    def __init__(self, slots, reader, load=None):
         self.problem, self.nvml, self.devices, self.amd = None, None, [], None
         if not slots:
             return
@@ -58,7 +58,12 @@ class Gpus:
             self.amd = amd.Amd(reader, slots)
             return
         try:
-            self.nvml = load()
+            from . import nvml
+        except ImportError:
+            self.problem = "no ctypes in this Python"
+            return
+        try:
+            self.nvml = (load or nvml.Nvml)()
             self.devices = self.nvml.devices(slots)
         except OSError:
             self.problem = "no %s" % nvml.LIBRARY
@@ -70,7 +75,7 @@ class Gpus:
 
 
 class Sampler:
-    def __init__(self, args, reader, load=nvml.Nvml):
+    def __init__(self, args, reader, load=None):
         slots = [slot for slot in args.get("gpus") or [] if isinstance(slot, str)]
         self.disk = DiskLook(args.get("workspace") or "/", args.get("state"))
         self.disk.start()

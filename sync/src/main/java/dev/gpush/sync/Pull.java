@@ -457,10 +457,15 @@ final class Pull {
     Path kept = trash.take(target, path);
     try {
       LocalMoves.moveIfFree(part, target);
-    } catch (FileSystemException madeHere) {
+    } catch (FileSystemException failed) {
+      String where = "";
+      try {
+        trash.giveBack(kept, target);
+      } catch (IOException madeHere) {
+        where = "; the one before is " + kept;
+      }
       throw new GpushException(
-          new SyncFailure.NotWritten(path, FileReason.of(madeHere) + "; the one before is " + kept),
-          madeHere);
+          new SyncFailure.NotWritten(path, FileReason.of(failed) + where), failed);
     }
     talk.say("what was here is kept: " + kept);
   }

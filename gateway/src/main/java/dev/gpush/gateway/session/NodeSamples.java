@@ -42,6 +42,9 @@ final class NodeSamples implements Samples {
   /** Between two attempts at a node that gives no samples. */
   private static final Duration RETRY = Duration.ofSeconds(2);
 
+  /** How long a reader may wait after the session has ended. */
+  private static final Duration SESSION_LOOK = Duration.ofSeconds(1);
+
   /** A node with 16 GPUs, 32 ports and a hundred ranks says a tenth of that. */
   private static final int LONGEST = 256 * 1024;
 
@@ -92,7 +95,9 @@ final class NodeSamples implements Samples {
     try {
       long left = limit.toNanos();
       while (left > 0 && !isRound()) {
-        left = arrived.awaitNanos(left);
+        long part = Math.min(left, SESSION_LOOK.toNanos());
+        left += arrived.awaitNanos(part) - part;
+        requireSession();
       }
       List<NodeReading> readings = readings();
       latest.replaceAll((_, each) -> each.seen());

@@ -1,6 +1,5 @@
 package dev.gpush.shell.top;
 
-import dev.gpush.core.failure.GpushException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -16,7 +15,7 @@ final class TopInbox {
   // guarded by this
   private final List<Keystroke> keys = new ArrayList<>();
   private Optional<TopPicture> picture = Optional.empty();
-  private Optional<GpushException> failure = Optional.empty();
+  private Optional<RuntimeException> failure = Optional.empty();
   private boolean isResized;
   private boolean isOver;
 
@@ -49,7 +48,7 @@ final class TopInbox {
     notifyAll();
   }
 
-  synchronized void failed(GpushException why) {
+  synchronized void failed(RuntimeException why) {
     failure = Optional.of(why);
     notifyAll();
   }

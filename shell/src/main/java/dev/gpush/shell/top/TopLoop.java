@@ -56,7 +56,8 @@ public final class TopLoop {
             inbox.over();
           }
         });
-    try (Tasks tasks = Tasks.named("top", (_, bug) -> inbox.over());
+    try (Tasks tasks =
+            Tasks.named("top", (_, bug) -> inbox.failed(new IllegalStateException(bug)));
         AutoCloseable _ = terminal.raw()) {
       tasks.start("samples", () -> samples(pictures));
       tasks.start("keys", this::keys);

@@ -250,6 +250,11 @@ public final class SessionHistory implements AutoCloseable {
       return Optional.of("the node does not answer in time");
     } catch (GpushException away) {
       return Optional.of("its agent does not answer");
+    } catch (InterruptedException stop) {
+      if (tasks.isClosed()) { // Another command ends the session, and has looked.
+        return Optional.empty();
+      }
+      throw stop;
     }
   }
 

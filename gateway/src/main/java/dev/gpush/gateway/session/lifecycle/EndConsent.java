@@ -44,7 +44,7 @@ public final class EndConsent implements AutoCloseable {
    * @throws dev.gpush.core.failure.GpushException the user does not agree
    */
   void ask(LiveSession session) throws InterruptedException {
-    if (isAgreed(session)) {
+    if (isEnding(session)) {
       return;
     }
     asked = Optional.of(session);
@@ -53,19 +53,22 @@ public final class EndConsent implements AutoCloseable {
     }
     Optional<String> lostCommits = bringCommitsHome(session);
     if (!isDiscarding) {
-      lostCommits.ifPresent(this::confirm);
-      UnsavedFiles.question(session).ifPresent(this::confirm);
+      lostCommits.ifPresent(question -> confirm(session, question));
+      UnsavedFiles.question(session).ifPresent(question -> confirm(session, question));
     }
   }
 
-  /** The user agreed when its end began. */
-  private static boolean isAgreed(LiveSession session) {
+  /** The user agreed when its end began, or it ended by itself, also while this command asks. */
+  private static boolean isEnding(LiveSession session) {
     SessionState state = session.entry().state();
-    return session.isOver() || state == SessionState.LEAKED || state == SessionState.RELEASING;
+    return session.isOver()
+        || session.isClosed()
+        || state == SessionState.LEAKED
+        || state == SessionState.RELEASING;
   }
 
-  private void confirm(String question) {
-    if (!answered.contains(question)) {
+  private void confirm(LiveSession session, String question) {
+    if (!answered.contains(question) && !isEnding(session)) {
       talk.confirm(question, DISCARD);
       answered.add(question);
     }
@@ -73,13 +76,14 @@ public final class EndConsent implements AutoCloseable {
 
   /** Names the runs that would be ended. */
   private void askAboutRuns(LiveSession session) {
-    List<RunView> running = session.workIfAny().map(SessionWork::running).orElse(List.of());
+    Optional<SessionWork> work = session.workIfAny();
+    List<RunView> running = work.map(SessionWork::running).orElse(List.of());
     List<Integer> numbers = running.stream().map(RunView::number).toList();
     if (runs.containsAll(numbers)) {
       return;
     }
     talk.confirm(
-        String.join(", ", session.work().words(running))
+        String.join(", ", work.orElseThrow().words(running))
             + (running.size() == 1 ? " is" : " are")
             + " in progress on "
             + session.name()

@@ -2,9 +2,7 @@ package dev.gpush.shell.command.session;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeReading;
-import dev.gpush.core.sample.NodeSample.RankSample;
 import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Streams;
@@ -22,8 +20,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -145,8 +141,6 @@ public final class TopCommand implements Action {
     private final SessionView session;
     private final Samples samples;
     private final Duration interval;
-    private List<RunView> runs = List.of();
-    private Optional<Set<Integer>> known = Optional.empty();
 
     Pictures(Call call, SessionView session, Samples samples, Duration interval) {
       this.call = call;
@@ -177,20 +171,12 @@ public final class TopCommand implements Action {
     }
 
     private TopPicture of(List<NodeReading> readings) {
-      var seen = new TreeSet<Integer>();
-      for (NodeReading reading : readings) {
-        reading.sample().stream()
-            .flatMap(sample -> sample.ranks().stream())
-            .map(RankSample::run)
-            .forEach(seen::add);
-      }
-      // Asking for them may take as long as a node hangs, so it is not done for each picture.
-      if (!known.equals(Optional.of(seen))) {
-        known = Optional.of(seen);
-        runs = call.services().runs().list(session.name());
-      }
       return new TopPicture(
-          session.name() + "  " + session.shape(), interval, call.now(), readings, runs);
+          session.name() + "  " + session.shape(),
+          interval,
+          call.now(),
+          readings,
+          call.services().runs().list(session.name()));
     }
   }
 }
