@@ -8,6 +8,7 @@
 
 Usage: bench/save.py [--nodes 1] [--saves 200] [--files 1000] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
        bench/save.py --idle 600 --files 100000        what a watched session costs while nothing changes
+       bench/save.py --cost 60 --sizes 2000,20000,100000      processor time of a save, by the number of files
 Needs a built gpush; a rival that is not installed is left out. A save writes a file beside and renames it, as editors do. Rivals take turns
 after each save (ABAB), so that all see the same machine; the first two of each are for warming up and are dropped.
 """
@@ -225,6 +226,84 @@ def idle(options, base):
             ours.close()
 
 
+def agents(base, gateway):
+    """The processes of the session's nodes: those that have files of its home open."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) not in (gateway, os.getpid()):
+            folder = "/proc/%s/fd" % name
+            try:
+                if any(os.readlink(os.path.join(folder, fd)).startswith(base + "/home/") for fd in os.listdir(folder)):
+                    found.append(int(name))
+            except OSError:
+                pass        # it has ended, or is another user's
+    return found
+
+
+def times(base, gateway):
+    """Processor milliseconds of the gateway and of its agents."""
+    spent = 0.0
+    for pid in agents(base, gateway):
+        try:
+            spent += cost(pid)[0]
+        except (OSError, IndexError):
+            pass            # it has ended
+    return cost(gateway)[0] * 1000, spent * 1000
+
+
+def log_to(path, seconds, is_reopened):
+    """Lines into a file that a rule ignores, a hundred in a second."""
+    end = time.time() + seconds
+    out = open(path, "a")
+    while time.time() < end:
+        out.write("step: loss 0.1\n")
+        out.flush()
+        if is_reopened:
+            out.close()
+            out = open(path, "a")
+        time.sleep(0.01)
+    out.close()
+
+
+def work(options, base, files):
+    """What saves, a log that a rule ignores, and doing nothing cost with this many files."""
+    options.files = files
+    ours = Ours(tempfile.mkdtemp(dir=base), options)
+    try:
+        save(ours.tree, ".gpushignore", "*.log\n")
+        gateway = ours.gateway()
+
+        def saves(count):
+            for number in range(count):
+                name = "pkg%d/m%d.py" % (number % 7, (number % 7) * 40 + number % 5)
+                if measure(ours, name, "saved = %d\n" % random.randrange(10 ** 9) * 20) is None:
+                    raise RuntimeError("a save did not arrive")
+                time.sleep(options.pause)
+
+        def share(what, seconds, action):
+            before = times(ours.side.folder, gateway)
+            action()
+            after = times(ours.side.folder, gateway)
+            print("  %-38s gateway %6.2f %%, agents %6.2f %% of a core" % ((what,) + tuple((b - a) / seconds / 10 for a, b in zip(before, after))), flush=True)
+
+        saves(options.cost)
+        time.sleep(3)
+        before = times(ours.side.folder, gateway)
+        saves(options.cost)
+        after = times(ours.side.folder, gateway)
+        print("%d files, %d nodes; load %.1f" % (files, options.nodes, os.getloadavg()[0]))
+        print("  %-38s gateway %6.2f, agents %6.2f ms" % (("a save",) + tuple((b - a) / options.cost for a, b in zip(before, after))), flush=True)
+        seconds = options.seconds
+        time.sleep(seconds)
+        share("nothing", seconds, lambda: time.sleep(seconds))
+        for where, folder in (("here", ours.tree), ("on node 0", ours.copies[0])):
+            for how, is_reopened in (("kept open", False), ("opened for each line", True)):
+                share("an ignored log %s, %s" % (where, how), seconds, lambda: log_to(os.path.join(folder, "train.log"), seconds, is_reopened))
+                time.sleep(2)
+    finally:
+        ours.close()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--nodes", type=int, default=1)
@@ -235,10 +314,16 @@ def main():
     parser.add_argument("--mutagen", default=shutil.which("mutagen"))
     parser.add_argument("--rivals", default="gpush,mutagen,rsync,lsyncd")
     parser.add_argument("--idle", type=int, default=0)
+    parser.add_argument("--cost", type=int, default=0)
+    parser.add_argument("--sizes", default="2000,20000,100000")
+    parser.add_argument("--seconds", type=int, default=20, help="of a log, and of doing nothing")
     options = parser.parse_args()
     base = tempfile.mkdtemp(prefix="gpush-save-")
     try:
-        if options.idle:
+        if options.cost:
+            for files in options.sizes.split(","):
+                work(options, base, int(files))
+        elif options.idle:
             idle(options, base)
         else:
             compare(options, base)

@@ -147,8 +147,14 @@ def start_run(agent, method, params, answer):
     importlib.import_module("gpush_agent.runs.requests").start(agent, params, started)
 
 
+def keep_files(agent, method, params, answer):
+    """Of the generation with which runs begin now; it goes on in the child after the answer."""
+    keeping = importlib.import_module("gpush_agent.files.kept").Keeping(agent.workspace, agent.state, params.get("generation"))
+    Worker(agent.loop, agent.origin, keeping.begin, answer, SECONDS, then=keeping.keep)
+
+
 TABLE = {"status": status, "renew": renew, "active": active, "ports": ports, "peers": peers, "history": history}
-RUNS = {"run.start": start_run, "run.stop": runs, "run.list": list_runs, "run.status": runs}
+RUNS = {"run.start": start_run, "run.keep": keep_files, "run.stop": runs, "run.list": list_runs, "run.status": runs}
 SLOW = {"alone": alone, "check.pairs": pairs, "run.snapshot": snapshot}
 LONGEST = {"run.snapshot": 600.0}      # as many files as there are
 

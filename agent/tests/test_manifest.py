@@ -1,4 +1,5 @@
 """The manifest on disk, whole and as a log, and its root."""
+import hashlib
 import os
 import random
 import shutil
@@ -8,7 +9,7 @@ import unittest
 import client  # noqa: F401  makes the agent importable
 from gpush_agent.files.manifest import LEAST_LOGGED, LOG, WHOLE
 from gpush_agent.files.root import root_of
-from gpush_agent.files.state import Held, State
+from gpush_agent.files.state import Held, LARGE_FOLDER, Stage, State
 
 CONTENTS = ["%064x" % number for number in range(4)]
 
@@ -42,7 +43,10 @@ class ManifestTest(unittest.TestCase):
         before = os.stat(self.path(WHOLE))
         self.held.put("d1/f1", entry(500))
         self.held.drop("d2/f2")
-        self.held.generation, self.held.folders = 7, {"new"}
+        self.held.made(["new", "old"])
+        self.held.save()
+        self.held.generation = 7
+        self.held.unmade("old")
         self.held.save()
         self.assertEqual(os.stat(self.path(WHOLE)), before)
         self.assertLess(os.path.getsize(self.path(LOG)), 500)
@@ -112,6 +116,17 @@ class ManifestTest(unittest.TestCase):
                 self.held.save()
                 again = self.loaded()
                 self.assertEqual(again.entries, self.held.entries, seed)
+
+    def test_an_empty_stage_is_a_small_folder_again(self):
+        stage = Stage(os.fsencode(self.path(b"stage")))
+        for number in range(2000):
+            open(stage.of("%064x" % number), "w").close()
+        stage.drop()
+        self.assertEqual(os.listdir(stage.folder), [])
+        self.assertLessEqual(os.stat(stage.folder).st_size, LARGE_FOLDER)
+        self.assertFalse(os.path.exists(self.path(b"stage.new")))
+        stage.receive(hashlib.sha256(b"x").hexdigest(), True, b"x")
+        self.assertIsNone(stage.failure)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.core.refused import Refused  # noqa: E402
-from gpush_agent.files import snapshot, sync  # noqa: E402
+from gpush_agent.files import kept, snapshot, sync  # noqa: E402
 from gpush_agent.runs import journal, requests, rundir  # noqa: E402
 from test_files import FilesTest, Gateway  # noqa: E402
 from test_supervisor import RunTest, until  # noqa: E402
@@ -175,6 +175,121 @@ class SnapshotTest(FilesTest):
         self.assertTrue(os.path.exists(self.tree))
         snapshot.clean(self.root, self.state, ())
         self.assertFalse(os.path.exists(self.tree))
+
+
+class KeptTest(FilesTest):
+    """Snapshots of a generation that the node no longer has."""
+
+    def setUp(self):
+        FilesTest.setUp(self)
+        self.node = self.gateway().open()
+
+    def keep(self, files):
+        """Generation by generation, as launches do."""
+        self.node.push(files)
+        keeping = kept.Keeping(self.root, self.state, self.node.generation)
+        self.assertEqual(keeping.begin(), {})
+        keeping.keep()
+        return self.node.generation
+
+    def tree(self, generation, run=9):
+        return snapshot.make(self.root, self.state, run, generation)
+
+    def contents(self):
+        return sorted(name for name in os.listdir(os.path.join(self.state, "kept")) if len(name) == 64)
+
+    def test_has_what_was_changed_deleted_and_made_since(self):
+        first = self.keep(dict(CODE, **{"run.sh": b"#!/bin/sh\n"}))
+        self.node.push({"train.py": b"print(2)\n", "pkg": b"a file now", "new/module.py": b"", "run.sh": b"#!/bin/sh\n"})
+        self.write("data/words.txt", b"mine")
+        put(b"in place", self.root, "run.sh")           # an editor on the node
+
+        tree = self.tree(first)
+
+        for path, content in CODE.items():
+            self.assertEqual(read(tree, path), content)
+        self.assertEqual(read(tree, "run.sh"), b"#!/bin/sh\n")
+        self.assertTrue(os.access(tree + "/run.sh", os.X_OK))
+        self.assertEqual(sorted(os.listdir(tree)), ["data", "pkg", "run.sh", "train.py"])
+        self.assertEqual(read(self.root, "train.py"), b"print(2)\n")
+
+    def test_has_the_data_of_others_in_folders_that_gpush_has_sent_to_since(self):
+        first = self.keep(CODE)
+        self.write("data/words.txt", b"theirs")
+        self.node.push(dict(CODE, **{"data/README": b"new", "docs/README": b"new"}))
+        tree = self.tree(first)
+        self.assertEqual(sorted(os.listdir(tree)), ["data", "pkg", "train.py"])
+        self.assertEqual(os.listdir(tree + "/data"), ["words.txt"])
+        self.assertEqual(read(tree, "data/words.txt"), b"theirs")
+
+    def test_what_it_changes_is_beside_what_is_newer(self):
+        first = self.keep(CODE)
+        self.node.push(dict(CODE, **{"train.py": b"print(2)\n"}))
+        put(b"changed by the run", self.tree(first), "train.py")
+        made = snapshot.Snapshot.load(snapshot.folder_of(self.root, self.state, 9))
+        self.assertEqual(made.bring(False), ["train.py has changed meanwhile; this run's is train.py.run-9"])
+        self.assertEqual(read(self.root, "train.py"), b"print(2)\n")
+
+    def test_of_a_generation_without_a_run_there_is_none(self):
+        self.keep(CODE)
+        self.node.push({"train.py": b"print(2)\n"})
+        self.node.push({"train.py": b"print(3)\n"})
+        self.assertEqual(self.refused(2).code, "moved")
+        with self.assertRaises(Refused):
+            kept.Keeping(self.root, self.state, 2).begin()
+
+    def refused(self, generation):
+        with self.assertRaises(Refused) as refused:
+            self.tree(generation)
+        self.assertEqual(os.listdir(snapshot.place_of(self.root, self.state)), [])
+        return refused.exception
+
+    def test_large_files_are_only_in_the_workspace(self):
+        self.addCleanup(setattr, kept, "MOST_FILE", kept.MOST_FILE)
+        kept.MOST_FILE = 10
+        first = self.keep({"train.py": b"x = 1\n", "data.bin": b"0" * 11})
+        self.assertEqual(len(self.contents()), 1)
+        self.node.push({"train.py": b"x = 2\n", "data.bin": b"0" * 11})
+        self.assertEqual(read(self.tree(first), "data.bin"), b"0" * 11)
+        snapshot.clean(self.root, self.state, ())
+        self.node.push({"train.py": b"x = 2\n", "data.bin": b"1" * 11})
+        refused = self.refused(first)
+        self.assertEqual((refused.code, refused.facts["path"]), ("changed", "data.bin"))
+
+    def test_the_oldest_go_when_there_is_too_much(self):
+        self.addCleanup(setattr, kept, "MOST_BYTES", kept.MOST_BYTES)
+        same = {"lib.py": b"0" * 100}
+        first = self.keep(dict(same, **{"train.py": b"1" * 100}))
+        second = self.keep(dict(same, **{"train.py": b"2" * 100}))
+        os.utime(os.path.join(self.state, "kept/G%d.json" % first), (1, 1))
+        put(b"", self.state, "kept/part-1")             # of one that was killed
+        kept.MOST_BYTES = 350 + 2 * os.stat(os.path.join(self.state, "kept/G%d.json" % second)).st_size
+        third = self.keep(dict(same, **{"train.py": b"3" * 100}))
+        self.assertEqual(sorted(name for name in os.listdir(os.path.join(self.state, "kept")) if len(name) < 64),
+                         ["G%d.json" % second, "G%d.json" % third, "lock"])
+        self.assertEqual(len(self.contents()), 3)
+        self.assertEqual(self.refused(first).code, "moved")
+        self.assertEqual(read(self.tree(second), "train.py"), b"2" * 100)
+
+    def test_a_content_that_was_damaged_is_not_there(self):
+        first = self.keep(CODE)
+        self.node.push({})
+        put(b"other", self.state, "kept", self.contents()[0])
+        self.assertEqual(self.refused(first).code, "changed")
+
+    def test_a_full_disk_keeps_nothing_and_says_which(self):
+        self.addCleanup(setattr, kept, "LEAST_FREE", kept.LEAST_FREE)
+        kept.LEAST_FREE = 1 << 62
+        first = self.keep(CODE)
+        self.assertEqual(self.contents(), [])
+        self.node.push({})
+        self.assertEqual(self.refused(first).code, "changed")
+
+    def test_goes_with_the_node(self):
+        self.keep(CODE)
+        self.node.end()
+        self.assertEqual(sync.release(self.root, self.state), [])
+        self.assertFalse(os.path.exists(self.state))
 
 
 class RunFromSnapshotTest(RunTest):

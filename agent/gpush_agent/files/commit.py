@@ -283,9 +283,9 @@ class Commit:
             self._delete(path)
         for folder in plan["vanish"]:
             tree.remove_folder(folder.encode("utf-8").split(b"/"))
-            held.folders.discard(folder)
+            held.unmade(folder)
         late = self._write_all(plan["write"])
-        held.folders.update(plan["make"])
+        held.made(plan["make"])
         for path in plan["forget"]:
             held.drop(path)
         for path, kind, x, size, content in plan.get("hold", ()):
@@ -318,7 +318,7 @@ class Commit:
             folders.update(parent for parent in parents_of(path) if parent in self.held.folders)
         for folder in reversed(in_order(folders)):
             if self.tree.remove_folder(folder.encode("utf-8").split(b"/")):
-                self.held.folders.discard(folder)
+                self.held.unmade(folder)
 
     def _to_trash(self, path, inode, generation):
         """Moves files that gpush did not write out of the way; after a crash it is in the trash already, and another inode is in its place."""

@@ -1,7 +1,6 @@
 """The project's files as one run has them, in a folder of its own, so that the workspace may go on changing meanwhile. What is not
 gpush's is there as links into the workspace. What the run makes is in the workspace as links while it runs, and for good afterwards."""
 import errno
-import fcntl
 import json
 import os
 import shutil
@@ -9,12 +8,12 @@ import stat
 import time
 
 from ..core.refused import Refused
-from ..core.wholefile import copy_all, replace
+from ..core.wholefile import copy_file, replace
+from .kept import Kept
 from .root import FILE, LINK, in_order
 from .state import Held, State
 from .tree import Blocked, COARSE_NS, OWN, Tree, hash_rest, parents_of, parts_of, stamp_of
 
-FICLONE = 0x40049409            # a copy that shares its blocks, where the file system can
 MADE = b"made.json"             # written last: with it the snapshot is whole
 MADE_AGAIN = frozenset((b"__pycache__",))
 KEPT_S = 3600                   # of a run that is started again after failures: its next attempt has begun by then
@@ -58,58 +57,69 @@ def copy(root, state, tree, generation):
         shown.lock(to_read=True)
         held = Held(shown)
         held.load()
-        if held.generation != generation:
+        kept = Kept(root, shown.path)
+        entries, folders = (held.entries, held.folders) if held.generation == generation else kept.list_of(generation)
+        if entries is None:
             raise Refused("moved", {"generation": held.generation})
-        folders = set(held.folders)
-        for path in held.entries:
-            folders.update(parents_of(path))
-        for folder in in_order(folders):
+        folders = with_parents(folders, entries)
+        # Where gpush has sent something since then: what others have there is data, too.
+        later = {folder for folder in with_parents(held.folders, held.entries) - folders
+                 if not any(path in entries for path in [folder] + list(parents_of(folder)))}
+        for folder in in_order(folders | later):
             os.makedirs(os.path.join(tree, folder.encode("utf-8")), exist_ok=True)
         copied = {}
-        for path in in_order(held.entries):
-            copied[path] = copy_entry(there, held, path, tree)
-        for folder in [""] + in_order(folders):
-            link_rest(there, folder, held.entries, folders, root, tree)
+        for path in in_order(entries):
+            copied[path] = copy_entry(there, held, kept, path, entries[path], tree)
+        # What gpush has sent since then is no data of others.
+        known = folders | later | set(entries) | set(held.entries)
+        for folder in [""] + in_order(folders | later):
+            link_rest(there, folder, known, root, tree)
+        for folder in reversed(in_order(later)):
+            try:
+                os.rmdir(os.path.join(tree, folder.encode("utf-8")))
+            except OSError:
+                folders.add(folder)     # others have something in it
         return {"root": os.fsdecode(root), "generation": generation, "folders": in_order(folders), "copied": copied}
     finally:
         there.close()
         shown.close()
 
 
-def copy_entry(there, held, path, tree):
-    """[kind, size, mtime, hash or target] of the copy; only of what still is what gpush wrote."""
-    entry, parts, target = held.entries[path], parts_of(path), os.path.join(tree, path.encode("utf-8"))
-    live = held.live(there, path, parts)
-    if not live.is_content(entry[0], entry[3]):
-        raise Refused("changed", {"path": path})
-    if entry[0] == LINK:
-        os.symlink(entry[3].encode("utf-8"), target)
-        return [LINK, 0, 0, entry[3]]
-    fd = there.open_file(parts)
-    try:
-        copy_file(fd, target, 0o777 if live.x else 0o666)
-        status = os.fstat(fd)
-        if stamp_of(status) != live.stamp:
-            raise Refused("changed", {"path": path})
-    finally:
-        os.close(fd)
-    # The same time as there: what Python has compiled from it is not stale, and make builds nothing again.
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
-    return [FILE, status.st_size, status.st_mtime_ns, entry[3]]
+def with_parents(folders, entries):
+    found = set(folders)
+    for path in entries:
+        found.update(parents_of(path))
+    return found
 
 
-def copy_file(fd, target, mode):
-    out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    try:
+def copy_entry(there, held, kept, path, entry, tree):
+    """[kind, size, mtime, hash or target] of the copy: of what is there, if it still is that, else of what was kept."""
+    kind, x, size, content = entry[:4]
+    parts, target = parts_of(path), os.path.join(tree, path.encode("utf-8"))
+    if kind == LINK:
+        os.symlink(content.encode("utf-8"), target)
+        return [LINK, 0, 0, content]
+    mode = 0o777 if x else 0o666
+    live = held.live(there, path, parts, size)
+    if live.is_content(kind, content):
+        fd = there.open_file(parts)
         try:
-            fcntl.ioctl(out, FICLONE, fd)
-        except OSError:
-            copy_all(fd, out)
-    finally:
-        os.close(out)
+            copy_file(fd, target, mode)
+            status = os.fstat(fd)
+        finally:
+            os.close(fd)
+        if stamp_of(status) == live.stamp:
+            # The same time as there: what Python has compiled from it is not stale, and make builds nothing again.
+            os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+            return [FILE, status.st_size, status.st_mtime_ns, content]
+        os.unlink(target)
+    if not kept.copy_to(content, target, mode):
+        raise Refused("changed", {"path": path, "bytes": size})
+    status = os.stat(target)
+    return [FILE, status.st_size, status.st_mtime_ns, content]
 
 
-def link_rest(there, folder, entries, folders, root, tree):
+def link_rest(there, folder, known, root, tree):
     """Links to what others have in a folder: data, results of earlier runs, virtual environments."""
     parts = parts_of(folder) if folder else []
     try:
@@ -119,7 +129,7 @@ def link_rest(there, folder, entries, folders, root, tree):
     for name in names:
         path = b"/".join(parts + [name])
         text = path.decode("utf-8", "replace")
-        if text in entries or text in folders or name in MADE_AGAIN or path == OWN:
+        if text in known or name in MADE_AGAIN or path == OWN:
             continue
         os.symlink(os.path.join(root, path), os.path.join(tree, path))
 

@@ -18,6 +18,7 @@ LOCK_WAIT_S = 10                # another conversation on the same folder ends i
 LOCK_PAUSE_S = 0.02
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
+LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
@@ -132,7 +133,7 @@ class Held:
         self.file = ManifestFile(state)
         self.entries = {}       # changed by `put` and `drop` only
         self.generation = 0
-        self.folders = set()    # made by us below the root
+        self.folders = set()    # made by us below the root; changed by `made` and `unmade` only
         self.above = []         # made by us above it and the root itself
         self.at = 0
         self.is_dirty = False   # differs from the file in more than stamps
@@ -140,7 +141,8 @@ class Held:
         self.now = None         # the root but for these paths; None: not known
         self.moved = set()
         self.unsaved = set()    # paths whose entries the file does not have, and what else it has
-        self.saved = (set(), [])
+        self.unsaved_folders = set()
+        self.saved_above = []
 
     @property
     def root(self):
@@ -170,6 +172,14 @@ class Held:
             self.moved.add(path)
             self.unsaved.add(path)
 
+    def made(self, folders):
+        self.folders.update(folders)
+        self.unsaved_folders.update(folders)
+
+    def unmade(self, folder):
+        self.folders.discard(folder)
+        self.unsaved_folders.add(folder)
+
     def load(self):
         """Reads the files again if another process wrote them since; whether that was so."""
         if self.is_dirty or self.file.is_known():
@@ -180,21 +190,24 @@ class Held:
         self.folders = loaded["folders"]
         self.above = loaded.get("above", [])
         self.now, self.moved = None, set()
-        self.unsaved, self.saved = set(), (set(self.folders), list(self.above))
+        self._is_saved()
         return True
 
+    def _is_saved(self):
+        self.unsaved, self.unsaved_folders, self.saved_above = set(), set(), list(self.above)
+
     def save(self):
-        folders, above = self.saved
-        if self.above == above and self.file.has_room(len(self.unsaved), len(self.entries)):
+        if self.above == self.saved_above and self.file.has_room(len(self.unsaved), len(self.entries)):
             put = [[path] + self.entries[path] for path in self.unsaved if path in self.entries]
             self.at = self.file.append({"generation": self.generation, "put": put,
                                         "drop": [path for path in self.unsaved if path not in self.entries],
-                                        "made": list(self.folders - folders), "gone": list(folders - self.folders)})
+                                        "made": list(self.unsaved_folders & self.folders),
+                                        "gone": list(self.unsaved_folders - self.folders)})
         else:
             self.at = self.file.save_whole({"generation": self.generation, "folders": list(self.folders), "above": self.above,
                                             "entries": [[path] + entry for path, entry in self.entries.items()]})
         self.tell()
-        self.unsaved, self.saved = set(), (set(self.folders), list(self.above))
+        self._is_saved()
         self.is_dirty = False
 
     def tell(self):
@@ -359,8 +372,24 @@ class Stage:
         try:
             for name in os.listdir(self.folder):
                 os.unlink(os.path.join(self.folder, name))
+            if os.stat(self.folder).st_size > LARGE_FOLDER:
+                self._renew()
         except OSError:
             pass  # what stays is found, verified or removed the next time
+
+    def _renew(self):
+        """Another folder takes the place of the empty one at once, so that none is ever missing; one that is not empty stays."""
+        fresh = self.folder + b".new"
+        try:
+            os.rmdir(fresh)     # of a process that ended in the middle
+        except FileNotFoundError:
+            pass
+        os.mkdir(fresh, 0o700)
+        try:
+            os.rename(fresh, self.folder)
+        except OSError:
+            os.rmdir(fresh)
+            raise
 
 
 def inflate(data, limit):

@@ -417,7 +417,7 @@ class Release:
     def adopt_journal(self):
         """After a commit that was cut short, the files that it had written are gpush's."""
         plan = self.state.read(b"txn") or {}
-        self.held.folders.update(plan.get("make", []))
+        self.held.made(plan.get("make", []))
         for path, kind, x, size, content in plan.get("write", []):
             old = self.held.entries.get(path)
             parts = parts_of(path)

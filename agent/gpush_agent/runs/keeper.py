@@ -23,12 +23,13 @@ def moved(workspace, state, run, spec):
         return None
     tree = os.fsdecode(snapshot.tree)
 
-    def inside(text):
+    def inside(text, always=False):
         if text == workspace or text.startswith(workspace + "/"):
-            place = text[len(workspace):]
-            return tree + place if os.path.lexists(tree + place) else text
+            place = tree + text[len(workspace):]
+            return place if always or os.path.lexists(place) else text
         return text
-    spec = dict(spec, cwd=inside(spec["cwd"]), env=dict(spec.get("env") or {}, GPUSH_WORKSPACE=tree))
+    # A folder that is newer than these files is none for the run.
+    spec = dict(spec, cwd=inside(spec["cwd"], always=True), env=dict(spec.get("env") or {}, GPUSH_WORKSPACE=tree))
     spec["snapshot"] = dict(spec["snapshot"], folder=os.fsdecode(snapshot.folder))
     for words in ("program", "argv"):
         if spec.get(words):

@@ -331,6 +331,16 @@ final class FirstThreadIT {
 
   @Test
   @Tag("gate")
+  void editsOfBothSidesAreEverywhere() throws Exception {
+    try (World world = World.fresh()) {
+      world.gpush("up", "--nodes", "2").succeeded();
+      EditsOfBothSides.areEverywhere(world);
+      world.gpush("down").succeeded();
+    }
+  }
+
+  @Test
+  @Tag("gate")
   void torchrunTrainsOnTwoNodes() throws Exception {
     Optional<String> python = World.rig("torch");
     assumeTrue(python.isPresent(), "the torch rig is down: src/test/rigs/torch up");

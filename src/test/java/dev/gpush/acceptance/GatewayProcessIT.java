@@ -64,8 +64,9 @@ final class GatewayProcessIT {
     try (World world = World.fresh(Map.of("GPUSH_GATEWAY_FLAGS", " -Xmx128m  -Dgpush.test=yes "))) {
       world.gpush("ps").succeeded();
 
-      ProcessHandle process = ProcessHandle.of(world.gatewayPid()).orElseThrow();
-      List<String> words = List.of(process.info().arguments().orElseThrow());
+      // ProcessHandle knows no arguments that take more than a page.
+      Path said = Path.of("/proc/" + world.gatewayPid() + "/cmdline");
+      List<String> words = List.of(Files.readString(said).split("\0", -1));
       assertTrue(words.containsAll(List.of("-Xmx128m", "-Dgpush.test=yes")), words::toString);
       assertTrue(words.indexOf("-Xmx128m") > words.indexOf("-Xmx384m"), "the last one counts");
     }

@@ -177,10 +177,7 @@ final class KubernetesIT {
           shell.succeeded().out().matches("devbox-[0-9a-f]{8}-1\n.*:/bin.*\n"), shell::toString);
       Result both = world.gpush("exec", "--all", "cat data/words.txt").succeeded();
       assertEquals(2, both.out().lines().filter(line -> line.endsWith("from the laptop")).count());
-      world.file("data/words.txt", "saved again\n");
-      world.gpush("sync").succeeded();
-      Result saved = world.gpush("exec", "--on", "1", "cat data/words.txt").succeeded();
-      assertTrue(saved.out().contains("saved again"), saved::toString);
+      EditsOfBothSides.areEverywhere(world);
       Result run = world.gpush("run", "examples/hello/train.py");
       assertEquals(
           16, run.succeeded().out().lines().filter(line -> line.contains("sum = 120")).count());

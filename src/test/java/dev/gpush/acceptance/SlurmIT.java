@@ -73,6 +73,7 @@ final class SlurmIT {
       assertEquals(List.of("0,1,2,3,4,5,6,7"), there.subList(1, there.size()));
       Result both = world.gpush("exec", "--all", "cat data/words.txt").succeeded();
       assertEquals(2, both.out().lines().filter(line -> line.endsWith("from the laptop")).count());
+      EditsOfBothSides.areEverywhere(world);
       Result run = world.gpush("run", "examples/hello/train.py");
       assertEquals(
           16, run.succeeded().out().lines().filter(line -> line.contains("sum = 120")).count());

@@ -85,6 +85,7 @@ final class SshHostsIT {
       assertEquals(
           "x = 1\n", world.gpush("exec", "--on", "1", "cat", "src/model.py").succeeded().out());
       sshGivesBytesAndStatus(world);
+      EditsOfBothSides.areEverywhere(world);
       Ranks.talk(world, Ranks.torch());
 
       Result held = world.gpush("up", "-s", "other", "--gpus", "1", "--dry-run");

@@ -34,6 +34,7 @@ import dev.gpush.launch.plan.SlotPlan;
 import dev.gpush.launch.python.OutputFolders;
 import dev.gpush.launch.python.Pythons;
 import dev.gpush.launch.run.Attempts;
+import dev.gpush.launch.run.KeptFiles;
 import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
@@ -254,11 +255,15 @@ public final class Launcher implements AutoCloseable {
     if (!request.command().words().isEmpty()) {
       return Optional.empty();
     }
+    Optional<Long> at = request.command().at();
     return Optional.of(
-        history
-            .newest(RunKind.PROGRAM)
-            .orElseThrow(
-                () -> new GpushException(new LaunchFailure.NothingToRepeat(site.name().text()))));
+        at.isPresent()
+            ? history.newestOn(at.get(), site.name())
+            : history
+                .newest(RunKind.PROGRAM)
+                .orElseThrow(
+                    () ->
+                        new GpushException(new LaunchFailure.NothingToRepeat(site.name().text()))));
   }
 
   /** Node → slot → run, as the nodes report it. */
@@ -306,8 +311,11 @@ public final class Launcher implements AutoCloseable {
     List<NodeCalls> nodes =
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
     Json.Obj about = record.in(RunState.RUNNING).about();
+    var keeping = new KeptFiles(site.nodes(), tasks);
+    keeping.begin(record);
     List<RunRecord.Part> parts =
         started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
+    keeping.await(record);
     RunRecord running = record.with(parts).in(RunState.RUNNING);
     history.keep(running);
     RunWatch.Again again =

@@ -25,6 +25,7 @@ public final class FakeNode implements NodeCalls {
   private final TreeMap<Integer, Run> runs = new TreeMap<>();
   private final ArrayDeque<String> refusals = new ArrayDeque<>();
   private final List<String> calls = new ArrayList<>();
+  private final List<Long> kept = new ArrayList<>();
   private final List<Json> specs = new ArrayList<>();
   private Optional<String> broken = Optional.empty();
   private String python =
@@ -138,6 +139,13 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
+  /** The generations whose files it was asked to keep. */
+  List<Long> kept() {
+    synchronized (lock) {
+      return List.copyOf(kept);
+    }
+  }
+
   List<Json> specs() {
     synchronized (lock) {
       return List.copyOf(specs);
@@ -187,6 +195,7 @@ public final class FakeNode implements NodeCalls {
         case "ports" -> Json.object("ports", List.of(nextPort++));
         case "run.list" -> list(params);
         case "run.status" -> view(known(run));
+        case "run.keep" -> keep(params);
         case "run.snapshot" -> snapshot(run, params);
         case "run.start" -> start(run, params);
         case "run.stop" -> stop(run, params);
@@ -222,6 +231,11 @@ public final class FakeNode implements NodeCalls {
       throw refused("run", "not-found");
     }
     return run;
+  }
+
+  private Json keep(Json params) {
+    kept.add(params.number("generation").orElse(0L));
+    return Json.object();
   }
 
   private Json snapshot(int run, Json params) {

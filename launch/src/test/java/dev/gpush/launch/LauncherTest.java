@@ -310,7 +310,7 @@ final class LauncherTest {
   void allNodesHaveASnapshotBeforeOneStarts() throws Exception {
     RunRequest asked = request("train.py").fromSnapshot(true);
     nodes.get(1).refuse("moved");
-    assertEquals(new NoSnapshot(1, NoSnapshot.Why.MOVED, ""), refused(asked));
+    assertEquals(new NoSnapshot(1, 42, ""), refused(asked));
     assertEquals(List.of("snapshot 1 of G42"), started(nodes.get(0)));
     assertEquals(List.of(), launcher.list());
 
@@ -320,6 +320,41 @@ final class LauncherTest {
     assertEquals(
         List.of("snapshot 1 of G42", "snapshot 1 of G42", "start 1"), started(nodes.get(1)));
     assertTrue(nodes.get(1).specs().getFirst().get("snapshot").isPresent());
+  }
+
+  @Test
+  void theRunOfAnEarlierGenerationIsRepeatedOnItsFiles() throws Exception {
+    launch("train.py");
+    nodes.forEach(node -> node.end(1, OK));
+    launch("-m", "other");
+    nodes.forEach(node -> node.end(2, OK));
+    Files.delete(folder.resolve("train.py"));
+    assertEquals(List.of(42L, 42L), nodes.get(1).kept());
+
+    assertEquals(
+        new LaunchFailure.NoGeneration("devbox", 41, List.of(42L)),
+        refused(request().at(Optional.of(41L))));
+    nodes.get(0).refuse("changed");
+    assertEquals(
+        new NoSnapshot(0, 42, "train.py"), refused(on("0:1", "train.py").at(Optional.of(42L))));
+    RunView run = launcher.launch(request().at(Optional.of(42L)), input(), talk);
+
+    assertEquals(List.of("-m", "other"), run.launched().words());
+    assertTrue(run.launched().fromSnapshot());
+    nodes.forEach(node -> node.end(3, OK));
+    RunView named = launcher.launch(on("0:1", "train.py").at(Optional.of(42L)), input(), talk);
+    assertEquals(List.of("0:1"), named.slots());
+    assertTrue(started(nodes.get(0)).contains("snapshot 4 of G42"));
+  }
+
+  @Test
+  void whatIsRepeatedKeepsItsOptionsWithFilesOfItsOwn() throws Exception {
+    launcher.launch(on("1:0", "train.py"), input(), talk);
+    nodes.get(1).end(1, OK);
+
+    RunView again = launcher.launch(request().fromSnapshot(true), input(), talk);
+
+    assertEquals(List.of("1:0"), again.slots());
   }
 
   private static List<String> started(FakeNode node) {

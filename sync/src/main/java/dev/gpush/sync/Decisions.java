@@ -71,7 +71,12 @@ final class Decisions {
         Obstacles obstacles,
         ChangesThere changes) {
       return new Facts(
-          here, nodes, obstacles.all(), obstacles.refused(), changes.brought(), changes.edited());
+          here,
+          nodes,
+          obstacles.among(nodes.keySet()),
+          obstacles.refused(),
+          changes.brought(),
+          changes.edited());
     }
   }
 
@@ -289,6 +294,11 @@ final class Decisions {
   }
 
   // ---- the result
+
+  /** Whether what is on the editors' node was decided about. */
+  boolean isWithEditors() {
+    return facts.nodes().containsKey(NODE);
+  }
 
   /** Paths that stay as they are on all sides. */
   Set<String> held() {

@@ -232,11 +232,11 @@ public final class Homecoming {
     // First: where a file was, a folder may be now.
     for (Decisions.Coming removed : coming.removed()) {
       said.deleted(
-          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow()), trash),
+          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow())),
           removed.path());
     }
     for (NewFile.Deleted deleted : coming.found().deleted()) {
-      said.deleted(pull.remove(deleted, trash), deleted.path());
+      said.deleted(pull.remove(deleted), deleted.path());
     }
     for (Decisions.Coming edit : coming.edits()) {
       said.touched.add(edit.path());
@@ -265,7 +265,7 @@ public final class Homecoming {
   /** What cannot be here is held from then on. */
   private Optional<Entry> edit(Pull pull, Decisions.Coming edit) throws IOException {
     try {
-      return pull.home(edit, edit.isDecided() || !isSure, trash);
+      return pull.home(edit, edit.isDecided() || !isSure);
     } catch (LocalTree.Refused refusal) {
       if (edit.isDecided()) {
         throw pull.notPulled(edit.path(), refusal);
@@ -279,7 +279,7 @@ public final class Homecoming {
     try {
       Optional<Entry> come =
           file.from().isPresent()
-              ? pull.rename(file.from().get(), file.path(), trash)
+              ? pull.rename(file.from().get(), file.path())
               : pull.arrive(file.path());
       if (come.isPresent()) {
         changes.brought(file, come.get());
@@ -335,8 +335,18 @@ public final class Homecoming {
    * Brings a path of a node into the working tree, for a user.
    *
    * @param target absolute
+   * @param last names the trash
    */
-  void fetch(SyncNode node, String path, Path target, Talk talk, int attempts)
+  void fetch(SyncNode node, String path, Path target, Talk talk, int attempts, LastPush last)
+      throws InterruptedException {
+    try {
+      fetch(node, path, target, talk, attempts);
+    } finally {
+      last.hasKept(trash);
+    }
+  }
+
+  private void fetch(SyncNode node, String path, Path target, Talk talk, int attempts)
       throws InterruptedException {
     for (int attempt = 1; ; attempt++) {
       try {
@@ -361,7 +371,7 @@ public final class Homecoming {
           "pull",
           one,
           node -> {
-            pulling.with(new Pull(scan.root(), LocalTree.of(scan.root()), node, talk));
+            pulling.with(new Pull(scan.root(), LocalTree.of(scan.root()), node, trash, talk));
             return true;
           });
     } catch (GpushException failed) {

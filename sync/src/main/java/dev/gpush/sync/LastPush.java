@@ -81,11 +81,30 @@ public final class LastPush {
     var versions = new HashMap<String, Optional<Entry>>();
     done.decisions().held().forEach(path -> versions.put(path, found.manifest().get(path)));
     heldHere = versions;
-    held = done.decisions().words(this::changedHere);
+    held = words(done.decisions());
     var all = new ArrayList<SyncView.Trash>();
     trash.contents().ifPresent(all::add);
     FileSystems.of(nodes).writers().forEach(node -> node.trash().ifPresent(all::add));
     trashes = all;
+  }
+
+  /** Something was put into the trash here since. */
+  void hasKept(LocalTrash trash) {
+    var all = new ArrayList<SyncView.Trash>();
+    trash.contents().ifPresent(all::add);
+    trashes.stream().filter(each -> each.node().isPresent()).forEach(all::add);
+    trashes = all;
+  }
+
+  /** Of a node that took no part, what was known last. */
+  private List<HeldPath> words(Decisions decisions) {
+    List<HeldPath> now = decisions.words(this::changedHere);
+    if (decisions.isWithEditors()) {
+      return now;
+    }
+    var before = new HashMap<String, HeldPath>();
+    held.forEach(each -> before.put(each.path(), each));
+    return now.stream().map(each -> before.getOrDefault(each.path(), each)).toList();
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.gpush.sync.node.Prepared.Obstacle;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -13,6 +14,7 @@ import java.util.TreeMap;
 final class Obstacles {
   private final Map<String, Obstacle> all = new TreeMap<>();
   private final Map<String, String> refused = new TreeMap<>();
+  private Set<String> held = Set.of();
 
   /** What of the editors' node cannot be on the laptop. */
   void refuse(String path, String why) {
@@ -23,8 +25,19 @@ final class Obstacles {
     return Map.copyOf(refused);
   }
 
-  List<Obstacle> all() {
-    return List.copyOf(all.values());
+  /**
+   * Without the editors' node, what was held with it last stays held: the version there may still
+   * differ.
+   *
+   * @param nodes that take part
+   */
+  List<Obstacle> among(Collection<Integer> nodes) {
+    var found = new TreeMap<>(all);
+    if (!nodes.contains(Decisions.NODE)) {
+      held.forEach(
+          path -> found.putIfAbsent(path, new Obstacle(Decisions.NODE, path, Decisions.LATE, 0)));
+    }
+    return List.copyOf(found.values());
   }
 
   /** Whether one of them says that the nodes have to be looked at again. */
@@ -53,6 +66,7 @@ final class Obstacles {
     all.values().removeIf(each -> nodes.contains(each.node()) && !held.contains(each.path()));
     if (nodes.contains(Decisions.NODE)) {
       refused.keySet().retainAll(held);
+      this.held = Set.copyOf(held);
     }
   }
 }

@@ -58,13 +58,15 @@ final class Pull {
   private final Path root;
   private final LocalTree tree;
   private final NodeConversation node;
+  private final LocalTrash trash;
   private final Talk talk;
   private int files;
 
-  Pull(Path root, LocalTree tree, NodeConversation node, Talk talk) {
+  Pull(Path root, LocalTree tree, NodeConversation node, LocalTrash trash, Talk talk) {
     this.root = root;
     this.tree = tree;
     this.node = node;
+    this.trash = trash;
     this.talk = talk;
   }
 
@@ -80,6 +82,7 @@ final class Pull {
     try (Talk.Step step = talk.step("pulling " + path)) {
       pull(path, root.relativize(checked), 0, step);
     }
+    trash.prune();
   }
 
   /**
@@ -89,14 +92,14 @@ final class Pull {
    * @return what is here now, if it has come
    * @throws LocalTree.Refused it cannot be here
    */
-  Optional<Entry> home(Decisions.Coming edit, boolean keepsHere, LocalTrash trash)
+  Optional<Entry> home(Decisions.Coming edit, boolean keepsHere)
       throws IOException, LocalTree.Refused {
     String path = edit.path();
     try {
       Path target = tree.place(Path.of(path));
       Json answer = node.pull(path);
       if (answer.text("kind").equals(Optional.of("folder")) && edit.isDecided()) {
-        return folder(edit, target, trash);
+        return folder(edit, target);
       }
       Path part = part(target);
       try {
@@ -105,8 +108,7 @@ final class Pull {
           return come;
         }
         boolean isExchange = keepsHere && edit.here().isPresent();
-        boolean isDone =
-            isExchange ? exchange(edit, target, part, trash) : replace(edit, target, part);
+        boolean isDone = isExchange ? exchange(edit, target, part) : replace(edit, target, part);
         return isDone ? come : Optional.empty();
       } finally {
         Files.deleteIfExists(part);
@@ -119,10 +121,9 @@ final class Pull {
   }
 
   /** A folder of which nothing is here takes the place of a file. */
-  private Optional<Entry> folder(Decisions.Coming edit, Path target, LocalTrash trash)
-      throws IOException {
+  private Optional<Entry> folder(Decisions.Coming edit, Path target) throws IOException {
     if (edit.here().isPresent()) {
-      take(target, edit.path(), edit.here().get(), trash);
+      take(target, edit.path(), edit.here().get());
     }
     run(edit.path(), root.resolve(edit.path()));
     return edit.here();
@@ -157,9 +158,8 @@ final class Pull {
     return Optional.of(new Entry.File(Files.size(part), isExecutable, hash));
   }
 
-  private static boolean exchange(Decisions.Coming edit, Path target, Path part, LocalTrash trash)
-      throws IOException {
-    boolean isFree = take(target, edit.path(), edit.here().orElseThrow(), trash).isPresent();
+  private boolean exchange(Decisions.Coming edit, Path target, Path part) throws IOException {
+    boolean isFree = take(target, edit.path(), edit.here().orElseThrow()).isPresent();
     if (isFree) {
       LocalMoves.moveIfFree(part, target);
     }
@@ -216,10 +216,10 @@ final class Pull {
    *
    * @return where it is now; empty when it was changed here
    */
-  Optional<Path> remove(NewFile.Deleted deleted, LocalTrash trash) throws IOException {
+  Optional<Path> remove(NewFile.Deleted deleted) throws IOException {
     try {
       Path place = tree.place(Path.of(deleted.path()));
-      Optional<Path> kept = take(place, deleted.path(), deleted.sent(), trash);
+      Optional<Path> kept = take(place, deleted.path(), deleted.sent());
       if (kept.isPresent()) {
         LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), root.toRealPath());
       }
@@ -238,15 +238,14 @@ final class Pull {
    * @return what it is; empty when it was changed here
    * @throws LocalTree.Refused its new name cannot be here, or something else has it here
    */
-  Optional<Entry> rename(NewFile.Deleted from, String path, LocalTrash trash)
-      throws IOException, LocalTree.Refused {
+  Optional<Entry> rename(NewFile.Deleted from, String path) throws IOException, LocalTree.Refused {
     try {
       Path target = tree.place(Path.of(path));
       if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
         throw new LocalTree.Refused(IN_THE_WAY);
       }
       Path place = tree.place(Path.of(from.path()));
-      Optional<Path> kept = take(place, from.path(), from.sent(), trash);
+      Optional<Path> kept = take(place, from.path(), from.sent());
       if (kept.isEmpty()) {
         return Optional.empty();
       }
@@ -265,8 +264,7 @@ final class Pull {
   }
 
   /** Into the trash before it is looked at: what is saved here meanwhile is another file. */
-  private static Optional<Path> take(Path place, String path, Entry expected, LocalTrash trash)
-      throws IOException {
+  private Optional<Path> take(Path place, String path, Entry expected) throws IOException {
     if (!is(place, expected)) {
       return Optional.empty();
     }
@@ -386,8 +384,7 @@ final class Pull {
     if (Files.isSymbolicLink(target) && Files.readSymbolicLink(target).equals(Path.of(to))) {
       return;
     }
-    askToReplace(target);
-    Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+    put(part, target);
   }
 
   private void file(boolean executable, Path target, Path part) throws IOException {
@@ -398,9 +395,8 @@ final class Pull {
     boolean isSame =
         Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS) && hash(target).equals(hash);
     if (!isSame) {
-      askToReplace(target);
-    }
-    if (!isSame || Files.isExecutable(target) != executable) {
+      put(part, target);
+    } else if (Files.isExecutable(target) != executable) {
       Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
     }
   }
@@ -450,27 +446,44 @@ final class Pull {
     Files.setPosixFilePermissions(file, permissions);
   }
 
-  /**
-   * A file that was pushed and not changed since is on the node too; any other exists only here.
-   */
-  private void askToReplace(Path target) throws IOException {
-    if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+  /** Asks before it replaces what exists only here, which goes to the trash then. */
+  private void put(Path part, Path target) throws IOException {
+    String path = tree.inTree(target);
+    if (!isOnlyHere(path, target)) {
+      Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
       return;
     }
-    String path = tree.inTree(target);
+    talk.confirm(path + " was changed here since the last push. Replace it?", "--yes");
+    Path kept = trash.take(target, path);
+    try {
+      LocalMoves.moveIfFree(part, target);
+    } catch (FileSystemException failed) {
+      String where = "";
+      try {
+        trash.giveBack(kept, target);
+      } catch (IOException madeHere) {
+        where = "; the one before is " + kept;
+      }
+      throw new GpushException(
+          new SyncFailure.NotWritten(path, FileReason.of(failed) + where), failed);
+    }
+    talk.say("what was here is kept: " + kept);
+  }
+
+  /** A file that was pushed and not changed since is, or was, on the node too. */
+  private boolean isOnlyHere(String path, Path target) throws IOException {
+    if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+      return false;
+    }
     if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new GpushException(new SyncFailure.NotWritten(path, "a folder of this name is here"));
     }
     Optional<Entry> base = node.holds().manifest().get(path);
-    boolean isOnlyHere =
-        Files.isSymbolicLink(target)
-            ? !base.equals(Optional.of(new Entry.Link(Files.readSymbolicLink(target).toString())))
-            : !(base.isPresent()
-                && base.orElseThrow() instanceof Entry.File(_, _, var pushed)
-                && pushed.equals(hash(target)));
-    if (isOnlyHere) {
-      talk.confirm(path + " was changed here since the last push. Replace it?", "--yes");
-    }
+    return Files.isSymbolicLink(target)
+        ? !base.equals(Optional.of(new Entry.Link(Files.readSymbolicLink(target).toString())))
+        : !(base.isPresent()
+            && base.orElseThrow() instanceof Entry.File(_, _, var pushed)
+            && pushed.equals(hash(target)));
   }
 
   private static String hash(Path file) throws IOException {

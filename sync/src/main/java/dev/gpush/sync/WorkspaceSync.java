@@ -447,7 +447,7 @@ public final class WorkspaceSync implements AutoCloseable {
   public void pull(SyncNode node, String path, Path target, Talk talk) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      home.fetch(node, path, target.toAbsolutePath(), talk, MAX_ATTEMPTS);
+      home.fetch(node, path, target.toAbsolutePath(), talk, MAX_ATTEMPTS, last);
     } finally {
       lock.unlock();
     }

@@ -112,6 +112,26 @@ final class HeldPathsTest extends SyncFixture {
   }
 
   @Test
+  void aSaveWithoutNode0SendsNothingOfWhatIsHeld() throws Exception {
+    differ();
+    List<SyncFailure.HeldPath> before = sync.last().held();
+    laptop.write("changed", "again").write("both", "here again").write("new", "here again");
+
+    sync.abandon(nodes.getFirst());
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.pushLooked(List.of(nodes.get(1)), false);
+
+    assertEquals("again", nodes.get(1).folder().read("changed"));
+    assertEquals("1", nodes.get(1).folder().read("both"));
+    assertEquals("1", nodes.get(1).folder().read("gone-here"));
+    assertFalse(WorkFolder.exists(nodes.get(1).folder().path().resolve("new")));
+    assertEquals(before, sync.last().held());
+    assertEquals(5, held().size());
+    assertEverywhere(keep(KeepRequest.Side.NODE, ""));
+    assertEquals("there", laptop.read("both"));
+  }
+
+  @Test
   void theLaptopsVersionsGoEverywhereAndTheOthersToTheTrashThere() throws Exception {
     differ();
 

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.tree.Generation;
@@ -443,6 +444,12 @@ class PushTest extends SyncFixture {
     pull(0, "a");
     assertEquals("there", laptop.read("a"));
     assertEquals(List.of("a"), List.copyOf(laptop.tree().keySet()));
+    String said = "what was here is kept: ";
+    String kept = talk.said.stream().filter(line -> line.startsWith(said)).findFirst().orElse("");
+    assertEquals("here", Files.readString(Path.of(kept.substring(said.length()))));
+    SyncView.Trash trash = sync.last().trashes().getFirst();
+    assertEquals(1, trash.files());
+    assertTrue(kept.contains(trash.folder()), kept);
   }
 
   @Test

@@ -120,6 +120,8 @@ final class YamlConfigsTest {
         "lease: {for: 1d12h} | lease.for | 129600",
         "lease: {for: 90s} | lease.for | 90",
         "sync: {ask-over: 0} | sync.ask-over | 0",
+        "git: {history: 1000} | git.history | \"1000\"",
+        "git: {history: none} | git.history | \"none\"",
         "sync: {ask-over: 7B} | sync.ask-over | 7",
         "sync: {ask-over: 500kB} | sync.ask-over | 500000",
         "sync: {ask-over: 50MB} | sync.ask-over | 50000000",

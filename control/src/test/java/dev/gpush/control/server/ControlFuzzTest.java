@@ -144,7 +144,7 @@ final class ControlFuzzTest {
     return new ControlFrame(kind, Arrays.copyOf(payload, length));
   }
 
-  /** Says it, hears what comes until the end or as long as something comes, and goes. */
+  /** Says it, and hears what comes until the gateway has ended it. */
   private void say(TestGateway gateway, byte[] bytes) throws IOException {
     try (SocketChannel channel = connect(gateway)) {
       var rest = ByteBuffer.wrap(bytes);
@@ -153,6 +153,11 @@ final class ControlFuzzTest {
         rest.limit(Math.min(rest.capacity(), rest.position() + 1 + random.nextInt(200)));
         channel.write(rest);
         rest.limit(rest.capacity());
+      }
+      channel.shutdownOutput();
+      var heard = ByteBuffer.allocate(1 << 10);
+      while (channel.read(heard) >= 0) {
+        heard.clear();
       }
     } catch (IOException ended) {
       // It has had enough of us.

@@ -12,6 +12,13 @@ public sealed interface LaunchFailure extends Failure {
 
   record NothingToRepeat(String session) implements LaunchFailure {}
 
+  /**
+   * No run of the session began with these files.
+   *
+   * @param known generations with runs, the newest first
+   */
+  record NoGeneration(String session, long generation, List<Long> known) implements LaunchFailure {}
+
   /** All slots that were asked for are claimed by these runs. */
   record NoFreeSlots(String asked, List<String> runs) implements LaunchFailure {}
 
@@ -43,16 +50,9 @@ public sealed interface LaunchFailure extends Failure {
   /**
    * A node has no snapshot of the files for the run.
    *
-   * @param path that was changed there
+   * @param path of which it has another content only; empty: it does not know the generation
    */
-  record NoSnapshot(int node, Why why, String path) implements LaunchFailure {
-    public enum Why {
-      /** Newer files came while the run waited. */
-      MOVED,
-      /** A file is no longer what was sent. */
-      CHANGED
-    }
-  }
+  record NoSnapshot(int node, long generation, String path) implements LaunchFailure {}
 
   /** The nodes' Pythons or packages differ. */
   record NodesDiffer(String what, List<String> values) implements LaunchFailure {}
@@ -82,7 +82,12 @@ public sealed interface LaunchFailure extends Failure {
     return switch (this) {
       case NoPython _, BrokenPython _, NoEnvironment _, NoTorch _, NoPackage _, NoJupyter _ ->
           ExitStatus.ENVIRONMENT;
-      case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ ->
+      case BadSlots _,
+          UnknownRun _,
+          NoSuchScript _,
+          ScriptIgnored _,
+          NothingToRepeat _,
+          NoGeneration _ ->
           ExitStatus.USAGE;
       case NoFreeSlots _,
           NodesDiffer _,

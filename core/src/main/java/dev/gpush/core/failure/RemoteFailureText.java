@@ -238,6 +238,13 @@ final class RemoteFailureText {
               "echo " + Clean.word("!" + script) + " >> .gpushignore");
       case LaunchFailure.NothingToRepeat(var session) ->
           Message.of("there is no run to repeat", session + " has had none", "gpush run train.py");
+      case LaunchFailure.NoGeneration(var session, var generation, var known) ->
+          Message.of(
+              session + " has had no run on G" + generation,
+              known.isEmpty()
+                  ? "it has had none"
+                  : "its runs were on " + and(known.stream().map(each -> "G" + each).toList()),
+              "gpush runs -s " + session);
       case LaunchFailure.NoFreeSlots(var asked, var runs) ->
           Message.of(
               "not enough is free for this run, which asks for " + asked,
@@ -299,7 +306,17 @@ final class RemoteFailureText {
               "the launcher is that of the Python of the run",
               Clean.command(
                   List.of("gpush", "exec", "--all", "--", python, "-m", "pip", "install", name)));
-      case LaunchFailure.NoSnapshot(var node, var why, var path) -> noSnapshot(node, why, path);
+      case LaunchFailure.NoSnapshot(var node, var generation, var path) ->
+          Message.of(
+              "node " + node + " cannot give the run the files of G" + generation,
+              path.isEmpty()
+                  ? "it does not have them: nodes keep those with which runs began, the newest"
+                      + " longest, up to 1 GiB, and a node that was replaced has none of before"
+                  : Phrase.quoted(path)
+                      + " has changed there since it was sent, and nodes keep no file of more than"
+                      + " 16 MiB, and none while their disk is nearly full",
+              "gpush run, which takes the present files; gpush runs names the generations of all"
+                  + " runs");
       case LaunchFailure.NodesDiffer(var what, var values) ->
           new Message(
               "the nodes differ in " + what,
@@ -330,15 +347,5 @@ final class RemoteFailureText {
               "its part there ended without a result",
               "gpush logs " + run);
     };
-  }
-
-  private Message noSnapshot(int node, LaunchFailure.NoSnapshot.Why why, String path) {
-    String because =
-        switch (why) {
-          case MOVED -> "newer files were sent while the run waited";
-          case CHANGED -> Phrase.quoted(path) + " is no longer what was sent";
-        };
-    return Message.of(
-        "node " + node + " cannot give the run files of its own", because, typed.again());
   }
 }

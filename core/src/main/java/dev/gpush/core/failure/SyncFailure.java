@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Files could not be brought to the nodes: all of them, unless it says what is left out. */
 public sealed interface SyncFailure extends Failure {
@@ -40,20 +41,22 @@ public sealed interface SyncFailure extends Failure {
 
     /** As in {@code changed here 2026-11-27T03:15:04Z and on node 0 2026-11-27T03:16:10Z}. */
     public String why() {
-      return switch (reason) {
-        case CHANGED_BOTH -> "changed here" + at(here) + " and on node " + node + at(there);
-        case DELETED_HERE -> "deleted here, and changed on node " + node + at(there);
-        case DELETED_THERE -> "changed here" + at(here) + ", and deleted on node " + node;
-        case STAYS_THERE -> "changed on node " + node + at(there) + ", where changes stay";
-        case CANNOT_COME ->
-            "changed on node " + node + at(there) + ", and cannot come home: " + detail;
-        case OTHER_NODE -> "changed on node " + node + at(there);
-        case IN_THE_WAY -> detail;
-      };
+      return why(moment -> moment.truncatedTo(ChronoUnit.SECONDS).toString());
     }
 
-    private static String at(Optional<Instant> time) {
-      return time.map(moment -> " " + moment.truncatedTo(ChronoUnit.SECONDS)).orElse("");
+    /** The same with times as a user reads them. */
+    public String why(Function<Instant, String> time) {
+      String here = this.here.map(time).map(text -> " " + text).orElse("");
+      String there = this.there.map(time).map(text -> " " + text).orElse("");
+      return switch (reason) {
+        case CHANGED_BOTH -> "changed here" + here + " and on node " + node + there;
+        case DELETED_HERE -> "deleted here, and changed on node " + node + there;
+        case DELETED_THERE -> "changed here" + here + ", and deleted on node " + node;
+        case STAYS_THERE -> "changed on node " + node + there + ", where changes stay";
+        case CANNOT_COME -> "changed on node " + node + there + ", and cannot come home: " + detail;
+        case OTHER_NODE -> "changed on node " + node + there;
+        case IN_THE_WAY -> detail;
+      };
     }
   }
 

@@ -41,13 +41,16 @@ public record RunRequest(
    * @param python another interpreter or environment than the session's
    * @param environment the client's variables
    * @param variables those that the user names for this run
+   * @param at the generation whose files are run; empty: the present ones. Without words its newest
+   *     run is repeated
    */
   public record Command(
       List<String> words,
       Path folder,
       Optional<String> python,
       Map<String, String> environment,
-      Map<String, String> variables) {
+      Map<String, String> variables,
+      Optional<Long> at) {
     /** One of the words, because a run that is repeated has the launcher too. */
     public static final String LAUNCHER = "--launcher";
 
@@ -55,6 +58,16 @@ public record RunRequest(
       words = List.copyOf(words);
       environment = Map.copyOf(environment);
       variables = Map.copyOf(variables);
+    }
+
+    /** Of the present files. */
+    public Command(
+        List<String> words,
+        Path folder,
+        Optional<String> python,
+        Map<String, String> environment,
+        Map<String, String> variables) {
+      this(words, folder, python, environment, variables, Optional.empty());
     }
   }
 
@@ -99,7 +112,7 @@ public record RunRequest(
       return words;
     }
 
-    Ranks fromSnapshot(boolean is) {
+    public Ranks fromSnapshot(boolean is) {
       return new Ranks(perNode, restarts, warm, is);
     }
   }
@@ -141,6 +154,19 @@ public record RunRequest(
 
   public RunRequest claiming(Claim other) {
     return new RunRequest(command, other, ranks, overwrite, log, kind);
+  }
+
+  /** The same with the files of a generation; empty: the present ones. */
+  public RunRequest at(Optional<Long> generation) {
+    var other =
+        new Command(
+            command.words(),
+            command.folder(),
+            command.python(),
+            command.environment(),
+            command.variables(),
+            generation);
+    return new RunRequest(other, claim, ranks, overwrite, log, kind);
   }
 
   /** The same with files of its own, or in the workspace. */

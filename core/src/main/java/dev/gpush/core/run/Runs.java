@@ -5,6 +5,7 @@ import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
@@ -126,6 +127,14 @@ public interface Runs {
       Map<String, String> environment,
       Streams streams)
       throws InterruptedException;
+
+  /**
+   * Starts to sample what the nodes do; nothing is sampled without that.
+   *
+   * @param node empty: all nodes
+   * @param interval between two samples of a node
+   */
+  Samples sample(SessionName session, Optional<Integer> node, Duration interval);
 
   /**
    * The node's end of a copy, which reads requests from the input and writes the answers: one

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param generation the newest that a node is known to hold; empty while it is not known here
  * @param nodes in their order
  * @param pending paths that are not on all nodes yet, in order
+ * @param incoming whether the editors' node has something that is not here yet
  * @param held what is not sent until something else happens, and why
  * @param staying new files and folders of the editors' node that do not come home, and why
  * @param watching empty when changes are noticed at once, or the user wants them sent on demand;
@@ -27,6 +28,7 @@ public record SyncView(
     Optional<Long> generation,
     List<Node> nodes,
     List<String> pending,
+    Incoming incoming,
     List<Held> held,
     List<Held> staying,
     String watching,
@@ -42,14 +44,22 @@ public record SyncView(
   /** The same with this history. */
   public SyncView with(String said) {
     return new SyncView(
-        mode, isSynced, generation, nodes, pending, held, staying, watching, versions, said);
+        mode,
+        isSynced,
+        generation,
+        nodes,
+        pending,
+        incoming,
+        held,
+        staying,
+        watching,
+        versions,
+        said);
   }
 
-  /** The same, held by this. */
-  public SyncView heldBy(String why) {
-    List<Held> all = List.of(new Held("", why));
-    return new SyncView(
-        mode, false, generation, nodes, pending, all, staying, watching, versions, history);
+  /** Why what is on its way waits, as a clause; empty when it goes on by itself. */
+  public Optional<String> waitsFor() {
+    return held.stream().filter(each -> each.what().isEmpty()).map(Held::why).findFirst();
   }
 
   /** Why a save does not go at once, as a sentence without its end; empty when it does. */
@@ -73,6 +83,26 @@ public record SyncView(
     private final String word;
 
     Mode(String word) {
+      this.word = word;
+    }
+
+    public String word() {
+      return word;
+    }
+  }
+
+  /** What was changed on the editors' node and is not here. */
+  public enum Incoming {
+    /** Nothing, as far as the node has said. */
+    NONE("none"),
+    /** It comes by itself. */
+    COMING("coming"),
+    /** It comes later, or only a command can bring it. */
+    WAITING("waiting");
+
+    private final String word;
+
+    Incoming(String word) {
       this.word = word;
     }
 
@@ -128,6 +158,7 @@ public record SyncView(
         Optional.empty(),
         List.of(),
         List.of(),
+        Incoming.NONE,
         List.of(),
         List.of(),
         "",

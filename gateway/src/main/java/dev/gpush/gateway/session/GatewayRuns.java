@@ -9,6 +9,8 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.LogRequest;
@@ -20,6 +22,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.run.SaveListener;
 import dev.gpush.core.run.SavedFiles;
+import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
@@ -105,7 +108,9 @@ final class GatewayRuns implements Runs {
       RunRequest all = request.claiming(request.claim().ofAll());
       return launch(session, enter(session, talk), all, up.generation(), talk);
     } catch (GpushException failed) {
-      giveBack(session, events, talk);
+      if (!(failed.failure() instanceof SyncFailure.Held)) { // A user decides in the session.
+        giveBack(session, events, talk);
+      }
       throw failed;
     }
   }
@@ -200,8 +205,9 @@ final class GatewayRuns implements Runs {
       Config config;
       try (turn) {
         work = session.work();
-        generation = work.push(request.overwrite(), talk);
-        work.restarted().say(talk);
+        Optional<Long> at = request.command().at();
+        generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
+        work.sayNews(talk);
         boolean isPrepared = prepared.equals(Optional.of(generation));
         config = isPrepared ? work.config() : work.prepare(talk);
         if (!request.claim().waits()) {
@@ -446,6 +452,16 @@ final class GatewayRuns implements Runs {
     LiveSession session = linked(name);
     links.ensure(session, List.of(node), Talk.silent());
     return new NodeCommand(session.link(node), tasks).run(NodeCommand.copy(), streams, false);
+  }
+
+  @Override
+  public Samples sample(SessionName name, Optional<Integer> node, Duration interval) {
+    LiveSession session = linked(name);
+    List<Integer> nodes =
+        node.map(one -> session.node(one).index())
+            .map(List::of)
+            .orElseGet(() -> session.gang().nodes().stream().map(NodeInfo::index).toList());
+    return new NodeSamples(session, nodes, interval, clock, tasks);
   }
 
   private int several(

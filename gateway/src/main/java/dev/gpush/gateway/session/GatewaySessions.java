@@ -27,6 +27,7 @@ import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.gateway.session.lifecycle.Adoption;
+import dev.gpush.gateway.session.lifecycle.EndConsent;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
 import dev.gpush.gateway.session.lifecycle.PendingRequests;
 import dev.gpush.gateway.session.lifecycle.QueuedIdleTime;
@@ -190,40 +191,56 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private Found up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
     Config config = configs.load(request.origin().folder());
-    while (true) {
+    boolean isDiscarding = request.existing() == Existing.REPLACE_AND_DISCARD;
+    Optional<Found> found = Optional.empty();
+    while (found.isEmpty()) {
       ResolvedUp wish = attached.of(request, config, preferences.wish(request, config));
-      SessionRegistry.Entered entered = enter(request, config, wish, talk);
-      LiveSession session = entered.session();
-      if (entered.turn().isEmpty()) {
-        if (joined(session, request, config, wish, talk, isEnough)) {
-          return new Found(session, views.of(session, false));
-        }
-        continue;
+      try (var consent = new EndConsent(isDiscarding, talk)) {
+        found = upOnce(request, config, wish, consent, talk, isEnough);
       }
-      TurnQueue.Turn turn = entered.turn().get();
-      if (entered.isNew()) {
-        ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
-        PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
-        following.follow(session, pending, true, talk, isEnough);
-        return new Found(session, views.of(session, true));
+    }
+    return found.get();
+  }
+
+  /** Empty when the session has to be looked for again. */
+  private Optional<Found> upOnce(
+      UpRequest request,
+      Config config,
+      ResolvedUp wish,
+      EndConsent consent,
+      Talk talk,
+      Predicate<LiveSession> isEnough)
+      throws InterruptedException {
+    SessionRegistry.Entered entered = enter(request, config, wish, consent, talk);
+    LiveSession session = entered.session();
+    if (entered.turn().isEmpty()) {
+      return joined(session, request, config, wish, talk, isEnough)
+          ? Optional.of(new Found(session, views.of(session, false)))
+          : Optional.empty();
+    }
+    TurnQueue.Turn turn = entered.turn().get();
+    if (entered.isNew()) {
+      ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
+      PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
+      following.follow(session, pending, true, talk, isEnough);
+      return Optional.of(new Found(session, views.of(session, true)));
+    }
+    if (session.isWaiting() && !session.isOver()) {
+      this.pending.resume(session, turn);
+      return Optional.empty();
+    }
+    try (turn) {
+      if (session.isOver()) {
+        registry.remove(session);
+        return Optional.empty();
       }
-      if (session.isWaiting() && !session.isOver()) {
-        this.pending.resume(session, turn);
-        continue;
+      session.requireUsable();
+      if (reuse.hasEnded(session, request, consent, talk)
+          || reuse.isReplaced(session, request, config, wish, consent, talk)) {
+        return Optional.empty();
       }
-      try (turn) {
-        if (session.isOver()) {
-          registry.remove(session);
-          continue;
-        }
-        session.requireUsable();
-        if (reuse.hasEnded(session, request, talk)
-            || reuse.isReplaced(session, request, config, wish, talk)) {
-          continue;
-        }
-        reuse.attach(session, request, wish, talk);
-        return new Found(session, views.of(session, false));
-      }
+      reuse.attach(session, request, wish, talk);
+      return Optional.of(new Found(session, views.of(session, false)));
     }
   }
 
@@ -257,18 +274,18 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   /** The session that was named, or this folder's, or a new one that no other command knows yet. */
   private SessionRegistry.Entered enter(
-      UpRequest request, Config config, ResolvedUp wish, Talk talk) throws InterruptedException {
+      UpRequest request, Config config, ResolvedUp wish, EndConsent consent, Talk talk)
+      throws InterruptedException {
     return registry.enter(
         request.name(),
         config.root(),
-        request.existing().mayBeReplaced(),
+        there -> reuse.begin(there, request, config, wish, consent, talk),
         name ->
             new LiveSession(
                 requests.intent(name, config, wish, request),
                 requests.candidates(config, wish).getFirst(),
                 ledger,
-                changes),
-        talk);
+                changes));
   }
 
   @Override
@@ -329,19 +346,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   /** Empty if the session was over before its turn came. */
   Optional<GivenBack> down(LiveSession session, boolean discard, Talk talk)
       throws InterruptedException {
-    Optional<TurnQueue.Turn> turn = session.beginEndOrJoin("down", talk);
-    while (turn.isEmpty()) {
-      session.pending().ifPresent(pending -> RequestFollowing.giveUp(session, pending, talk));
-      turn = session.beginEndOrJoin("down", talk);
-    }
-    try (TurnQueue.Turn _ = turn.get()) {
-      if (session.isOver()) {
-        registry.remove(session);
-        return Optional.empty();
-      }
-      session.requireOurs();
-      return Optional.of(endings.giveBackAsked(session, "", discard, talk));
-    }
+    return endings.down(session, discard, talk);
   }
 
   @Override

@@ -13,10 +13,12 @@ import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.lifecycle.EndConsent;
 import dev.gpush.gateway.session.lifecycle.PythonChange;
 import dev.gpush.gateway.session.lifecycle.SessionEndings;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.placement.Placement;
 import dev.gpush.gateway.session.placement.RequestBuilder;
 import dev.gpush.gateway.session.placement.ResolvedUp;
@@ -53,10 +55,35 @@ final class SessionReuse {
   }
 
   /**
+   * Takes the turn of a session; empty when it has a request that can be joined. For one that will
+   * be replaced the user agrees first, and then a push of another command is stopped.
+   */
+  Optional<TurnQueue.Turn> begin(
+      LiveSession session,
+      UpRequest request,
+      Config config,
+      ResolvedUp wish,
+      EndConsent consent,
+      Talk talk)
+      throws InterruptedException {
+    if (!request.existing().mayBeReplaced()) {
+      return session.beginOrJoin("up", talk);
+    }
+    Optional<TurnQueue.Turn> free = session.tryBegin("up");
+    if (free.isPresent() || session.pending().isPresent()) {
+      return free;
+    }
+    return session.lost().isPresent() || differs(session, request, config, wish)
+        ? endings.begin(session, "up", consent, talk)
+        : session.beginOrJoin("up", talk);
+  }
+
+  /**
    * A gang that is gone is cleaned up and made again, because a command asks for it; one that has
    * lost nodes only if it may be replaced.
    */
-  boolean hasEnded(LiveSession session, UpRequest request, Talk talk) throws InterruptedException {
+  boolean hasEnded(LiveSession session, UpRequest request, EndConsent consent, Talk talk)
+      throws InterruptedException {
     if (session.allUp()) {
       return false;
     }
@@ -71,7 +98,7 @@ final class SessionReuse {
         if (!request.existing().mayBeReplaced()) {
           session.requireWhole();
         }
-        replace(session, partly.reason(), request, talk);
+        replace(session, partly.reason(), consent, talk);
         yield true;
       }
       case Observation.Exists _, Observation.CannotTell _ -> false;
@@ -80,12 +107,17 @@ final class SessionReuse {
 
   /** Gives back what differs, if that was asked for. */
   boolean isReplaced(
-      LiveSession session, UpRequest request, Config config, ResolvedUp wish, Talk talk)
+      LiveSession session,
+      UpRequest request,
+      Config config,
+      ResolvedUp wish,
+      EndConsent consent,
+      Talk talk)
       throws InterruptedException {
     if (!differs(session, request, config, wish)) {
       return false;
     }
-    replace(session, "", request, talk);
+    replace(session, "", consent, talk);
     return true;
   }
 
@@ -109,10 +141,10 @@ final class SessionReuse {
     return true;
   }
 
-  private void replace(LiveSession session, String reason, UpRequest request, Talk talk)
+  private void replace(LiveSession session, String reason, EndConsent consent, Talk talk)
       throws InterruptedException {
     endings
-        .giveBackAsked(session, reason, request.existing() == Existing.REPLACE_AND_DISCARD, talk)
+        .giveBackAsked(session, reason, consent, talk)
         .kept()
         .forEach(path -> talk.say("kept, because gpush did not make it: " + path));
   }

@@ -108,13 +108,21 @@ public final class LaunchMaker {
             .filter(_ -> asked.isEmpty())
             .map(last -> last.options().with(asked.variables()))
             .orElse(asked);
+    boolean isOfBefore = command.at().isPresent();
+    if (isOfBefore || asked.ranks().fromSnapshot()) {
+      options = options.fromSnapshot();
+    }
     Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     RunWords parsed = RunWords.of(request.kind(), words);
     new RankCheck(options.ranks()).requireRanks(parsed);
-    Optional<Path> script = Scripts.find(parsed, site.root(), inside);
-    script.ifPresent(path -> Scripts.requireThere(path, inside));
-    BatchBody.check(parsed, script);
+    // Of other files than the present ones nothing is known here.
+    Optional<Path> script =
+        isOfBefore ? Optional.empty() : Scripts.find(parsed, site.root(), inside);
+    if (!isOfBefore) {
+      script.ifPresent(path -> Scripts.requireThere(path, inside));
+      BatchBody.check(parsed, script);
+    }
     var place =
         new Place(
             inside,

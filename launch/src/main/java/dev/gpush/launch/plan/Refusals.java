@@ -17,8 +17,9 @@ record Refusals(LaunchSite site, LaunchMaker.ResolvedRun run) {
               run.options().claim().words(),
               facts.number("run").map(number -> "run " + number).stream().toList());
       case "not-found" -> notFound(node, facts);
-      case "moved" -> new NoSnapshot(node, NoSnapshot.Why.MOVED, "");
-      case "changed" -> new NoSnapshot(node, NoSnapshot.Why.CHANGED, facts.text("path").orElse(""));
+      case "moved" -> new NoSnapshot(node, run.input().generation(), "");
+      case "changed" ->
+          new NoSnapshot(node, run.input().generation(), facts.text("path").orElse(""));
       default -> new LaunchFailure.Refused(node, code, facts.write());
     };
   }

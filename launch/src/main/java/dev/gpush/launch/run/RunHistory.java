@@ -2,11 +2,13 @@ package dev.gpush.launch.run;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.run.RunKind;
+import dev.gpush.core.session.SessionName;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -139,6 +141,25 @@ public final class RunHistory {
     return records.descendingMap().values().stream()
         .filter(record -> record.kind() == kind)
         .findFirst();
+  }
+
+  /** The newest run of a program that began with the files of this generation. */
+  public synchronized RunRecord newestOn(long generation, SessionName session) {
+    List<RunRecord> programs =
+        list().stream().filter(record -> record.kind() == RunKind.PROGRAM).toList();
+    return programs.stream()
+        .filter(record -> record.launched().generation() == generation)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new GpushException(
+                    new LaunchFailure.NoGeneration(
+                        session.text(),
+                        generation,
+                        programs.stream()
+                            .map(record -> record.launched().generation())
+                            .distinct()
+                            .toList())));
   }
 
   /** A number that no file here has. */

@@ -142,12 +142,18 @@ public record RunRecord(
       return new Options(claim, python, ranks, names);
     }
 
+    /** With files of its own. */
+    public Options fromSnapshot() {
+      return new Options(claim, python, ranks.fromSnapshot(true), variables);
+    }
+
+    /** Whether nothing was asked but perhaps files of its own. */
     public boolean isEmpty() {
       return claim.nodes().isEmpty()
           && claim.gpus().isEmpty()
           && claim.on().isEmpty()
           && python.isEmpty()
-          && ranks.equals(RunRequest.Ranks.usual());
+          && ranks.fromSnapshot(false).equals(RunRequest.Ranks.usual());
     }
   }
 

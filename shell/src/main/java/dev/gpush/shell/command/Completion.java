@@ -12,7 +12,9 @@ import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.GatewayCommand;
 import dev.gpush.shell.command.reach.JupyterCommand;
 import dev.gpush.shell.command.run.SyncCommand;
+import dev.gpush.shell.command.session.TopCommand;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -155,6 +157,7 @@ final class Completion {
               () -> call.services().sessions().list().stream().map(Completion::session).toList());
       case "PLACE" -> places();
       case "RUN" -> orNone(this::runs);
+      case "GENERATION" -> orNone(this::generations);
       case "NODE", "NODES" -> orNone(this::nodes);
       case "BACKEND" ->
           orNone(
@@ -176,9 +179,18 @@ final class Completion {
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "WHAT" -> plain(SyncCommand.ACTIONS);
       case "SIDE" -> plain(SyncCommand.SIDES);
+      case "SORT" -> plain(TopCommand.SORTS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
-      case "N", "GPUS", "SLOTS", "RANKS", "PODS", "PATTERN", "NAME=VALUE", "NAME[=VALUE]" ->
+      case "N",
+          "GPUS",
+          "SLOTS",
+          "RANKS",
+          "PODS",
+          "PATTERN",
+          "SECONDS",
+          "NAME=VALUE",
+          "NAME[=VALUE]" ->
           List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
@@ -197,6 +209,15 @@ final class Completion {
   private List<Candidate> runs() {
     SessionName session = call.session().name();
     return call.services().runs().list(session).stream().map(Completion::run).toList();
+  }
+
+  /** Those with which runs began, each with the newest of its runs. */
+  private List<Candidate> generations() {
+    var newest = new LinkedHashMap<Long, Candidate>();
+    for (RunView run : call.services().runs().list(call.silently().name())) {
+      newest.putIfAbsent(run.generation(), new Candidate("G" + run.generation(), run(run).about()));
+    }
+    return List.copyOf(newest.values());
   }
 
   private List<Candidate> nodes() {

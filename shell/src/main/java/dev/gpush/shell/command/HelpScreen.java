@@ -25,7 +25,8 @@ final class HelpScreen {
               "code --cursor | --zed | --jetbrains"),
           new Group(
               "Files", List.of("sync", "cp", "pull"), "code is sent by itself; cp moves data"),
-          new Group("Explain", List.of("check", "nodes"), "plan for NCCL; hardware, runs, code"),
+          new Group(
+              "Explain", List.of("top", "check", "nodes"), "what GPUs do; plan for NCCL; hardware"),
           new Group(
               "Set up",
               List.of(

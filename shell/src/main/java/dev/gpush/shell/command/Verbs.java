@@ -29,6 +29,7 @@ import dev.gpush.shell.command.session.ExtendCommand;
 import dev.gpush.shell.command.session.LinkCommand;
 import dev.gpush.shell.command.session.NodesCommand;
 import dev.gpush.shell.command.session.PsCommand;
+import dev.gpush.shell.command.session.TopCommand;
 import dev.gpush.shell.command.session.UpCommand;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,7 @@ final class Verbs {
     actions.put("ps", PsCommand::new);
     actions.put("check", CheckCommand::new);
     actions.put("nodes", NodesCommand::new);
+    actions.put("top", TopCommand::new);
     actions.put("runs", RunsCommand::new);
     actions.put("logs", LogsCommand::new);
     actions.put("stop", StopCommand::new);

@@ -173,6 +173,8 @@ public final class Documents {
         state.nodes().stream().map(Documents::syncedNode).toList(),
         "pending",
         state.pending(),
+        "incoming",
+        state.incoming().word(),
         "held",
         state.held().stream()
             .map(held -> Json.object("path", text(held.what()), "why", held.why()))

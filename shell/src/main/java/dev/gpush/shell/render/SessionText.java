@@ -80,8 +80,7 @@ public final class SessionText {
   }
 
   private static String holds(SessionView session, List<RunView> runs) {
-    String files = holds(session);
-    return files.contains(", run ") ? files : files + at(runs);
+    return holds(session) + at(runs);
   }
 
   private static String holds(SessionView session) {
@@ -93,7 +92,7 @@ public final class SessionText {
       return "nothing sent yet";
     }
     if (session.sync().mode() != SyncView.Mode.OFF) {
-      return new SyncText(session.name(), session.sync()).prompt();
+      return new SyncText(session.sync()).prompt();
     }
     // Without a watcher nobody knows whether this is the last save, so there is no tick.
     List<NodeView> nodes = session.nodes();

@@ -1,39 +1,143 @@
 package dev.gpush.shell.render;
 
 import dev.gpush.core.failure.SyncFailure.HeldPath;
-import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.Phrase;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Where the files of a session stand, in sentences. */
-public record SyncText(SessionName session, SyncView state) {
-  /** Of the paths that are pending. */
+/** Where the files of a session stand, in sentences, and in signs for the prompt. */
+public record SyncText(SyncView state) {
+  /** Of paths that a line, or a group of lines, names. */
   private static final int NAMED = 8;
 
-  /** What {@code gpush sync status} prints. */
-  public List<String> lines() {
+  /** Of nodes that are behind. */
+  private static final int NUMBERED = 4;
+
+  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss");
+  private static final String ALL = "gpush sync status --json has them all";
+
+  // ---- for the prompt
+
+  /**
+   * {@code ✓G42} if all have the same; else what is on its way to the nodes (↑) and from the
+   * editors' node (↓), what is held, and which nodes are behind: {@code ↑3 ↓, 2 held, node 3
+   * behind}.
+   */
+  public String prompt() {
+    if (state.isSynced()) {
+      return "✓" + generation(state.generation());
+    }
+    var parts = new ArrayList<String>();
+    String moving = moving();
+    if (!moving.isEmpty()) {
+      parts.add(moving);
+    } else if (state.mode() == SyncView.Mode.PAUSED) {
+      parts.add(generation(state.generation()) + " paused");
+    }
+    if (!state.versions().held().isEmpty()) {
+      parts.add(state.versions().held().size() + " held");
+    }
+    if (!unsent().isEmpty()) {
+      parts.add(unsent().size() + " not sent");
+    }
+    behind().ifPresent(parts::add);
+    return parts.isEmpty() ? generations() : String.join(", ", parts);
+  }
+
+  private String moving() {
+    String out = state.pending().isEmpty() ? "" : "↑" + state.pending().size();
+    String in = isIncoming() ? "↓" : "";
+    String moving = out.isEmpty() || in.isEmpty() ? out + in : out + " " + in;
+    boolean isWaiting =
+        state.incoming() == SyncView.Incoming.WAITING
+            || (!out.isEmpty() && state.waitsFor().isPresent());
+    if (moving.isEmpty() || !isWaiting) {
+      return moving;
+    }
+    return moving + (state.mode() == SyncView.Mode.PAUSED ? " paused" : " waiting");
+  }
+
+  private String generations() {
+    long having =
+        state.nodes().stream().filter(node -> node.generation().equals(state.generation())).count();
+    return generation(state.generation())
+        + (having == state.nodes().size() ? "" : " on " + having + " of " + state.nodes().size());
+  }
+
+  // ---- in a sentence
+
+  /** After the name of the session: {@code is synced: all nodes have G42}. */
+  public String headline() {
+    boolean isEverywhere =
+        state.nodes().stream().allMatch(node -> node.generation().equals(state.generation()));
+    String has =
+        (isEverywhere ? "all nodes have " : "the newest on a node is ")
+            + generation(state.generation());
+    return switch (state.mode()) {
+      case OFF -> "sends files at up, run and sync only; " + has;
+      case PAUSED -> "is paused; " + has + clauses();
+      case LIVE -> state.isSynced() ? "is synced: " + has : "is not synced; " + has + clauses();
+    };
+  }
+
+  private String clauses() {
+    boolean isOut = !state.pending().isEmpty();
+    boolean isWaiting = state.incoming() == SyncView.Incoming.WAITING;
+    Optional<String> why = state.waitsFor().map(Clean::line);
+    var clauses = new ArrayList<String>();
+    if (isOut) {
+      clauses.add(
+          files(state.pending().size())
+              + " on the way to the nodes"
+              + why.map(text -> ", waiting: " + text).orElse(""));
+    }
+    if (isIncoming()) {
+      String reason = why.filter(_ -> !isOut).map(text -> ": " + text).orElse("");
+      clauses.add("changes on node 0 on the way here" + (isWaiting ? ", waiting" + reason : ""));
+    }
+    if (!isOut && !isWaiting) {
+      why.ifPresent(clauses::add);
+    }
+    if (!state.versions().held().isEmpty()) {
+      clauses.add(files(state.versions().held().size()) + " held");
+    }
+    if (!unsent().isEmpty()) {
+      clauses.add(files(unsent().size()) + " not sent");
+    }
+    behind().ifPresent(clauses::add);
+    return clauses.isEmpty() ? "" : "; " + String.join("; ", clauses);
+  }
+
+  // ---- below that
+
+  /**
+   * What {@code gpush sync status} prints below its first line.
+   *
+   * @param zone in which times are shown
+   */
+  public List<String> details(ZoneId zone) {
     var lines = new ArrayList<String>();
-    lines.add(session + " " + headline());
     if (!state.pending().isEmpty()) {
       int more = state.pending().size() - NAMED;
       String names = String.join(", ", state.pending().stream().limit(NAMED).toList());
       lines.add(
-          "  not sent yet: " + Clean.line(names) + (more > 0 ? " and " + more + " more" : ""));
+          "on the way to the nodes: "
+              + Clean.line(names)
+              + (more > 0 ? " and " + more + " more" : ""));
     }
-    for (SyncView.Held held : state.held()) {
-      if (!held.what().isEmpty()) {
-        lines.add("  not sent: " + Clean.line(held.what() + ": " + held.why()));
-      }
+    for (SyncView.Held each : unsent()) {
+      lines.add("not sent: " + Clean.line(each.what() + ": " + each.why()));
     }
-    addVersions(lines);
+    addHeld(lines, zone);
     for (SyncView.Node node : state.nodes()) {
       if (!node.behind().isEmpty()) {
         lines.add(
-            "  node "
+            "node "
                 + node.index()
                 + " has "
                 + generation(node.generation())
@@ -44,33 +148,35 @@ public record SyncText(SessionName session, SyncView state) {
     addStaying(lines);
     for (SyncView.Trash trash : state.versions().trashes()) {
       lines.add(
-          "  trash "
+          "trash "
               + trash.node().map(node -> "of node " + node).orElse("here")
               + ": "
-              + trash.files()
-              + (trash.files() == 1 ? " file, " : " files, ")
+              + files(trash.files())
+              + ", "
               + Phrase.size(trash.bytes())
               + ", in "
               + Clean.line(trash.folder()));
     }
-    state.limitation().ifPresent(text -> lines.add("  " + Clean.line(text)));
+    state.limitation().map(Clean::line).ifPresent(lines::add);
     if (!state.history().isEmpty()) {
-      lines.add("  git: " + Clean.line(state.history()));
+      lines.add("git: " + Clean.line(state.history()));
     }
     return lines;
   }
 
-  private void addVersions(List<String> lines) {
+  private void addHeld(List<String> lines, ZoneId zone) {
+    DateTimeFormatter time = TIME.withZone(zone);
     List<HeldPath> held = state.versions().held();
     held.stream()
         .limit(NAMED)
-        .forEach(each -> lines.add("  held: " + Clean.line(each.path() + ": " + each.why())));
+        .forEach(
+            each -> lines.add("held: " + Clean.line(each.path() + ": " + each.why(time::format))));
     if (held.size() > NAMED) {
-      lines.add("  and " + (held.size() - NAMED) + " more; gpush sync status --json has them all");
+      lines.add("and " + (held.size() - NAMED) + " more; " + ALL);
     }
     if (!held.isEmpty()) {
       lines.add(
-          "  gpush sync --keep laptop PATH sends what is here, --keep node PATH takes node 0's");
+          "gpush sync --keep laptop PATH sends what is here, --keep node PATH takes node 0's");
     }
   }
 
@@ -80,47 +186,42 @@ public record SyncText(SessionName session, SyncView state) {
         .forEach(
             each ->
                 lines.add(
-                    "  new on node 0, and stays there: "
+                    "new on node 0, and stays there: "
                         + Clean.line(each.what() + ": " + each.why())));
     int more = state.staying().size() - NAMED;
     if (more > 0) {
-      lines.add("  and " + more + " more; gpush sync status --json has them all");
+      lines.add("and " + more + " more; " + ALL);
     }
     if (!state.staying().isEmpty()) {
-      lines.add("  gpush pull PATH fetches what you want of it");
+      lines.add("gpush pull PATH fetches what you want of it");
     }
   }
 
-  private String headline() {
-    String all = everywhere() ? "all nodes have " : "the newest on a node is ";
-    String has = all + generation(state.generation());
-    return switch (state.mode()) {
-      case OFF -> "sends files at up, run and sync only; " + has;
-      case PAUSED -> "is paused; " + has + pendingClause();
-      case LIVE ->
-          state.isSynced() ? "is synced: " + has : "is not synced; " + has + pendingClause();
-    };
+  // ---- parts
+
+  private boolean isIncoming() {
+    return state.incoming() != SyncView.Incoming.NONE;
   }
 
-  private String pendingClause() {
-    Optional<String> why = reason();
-    if (state.pending().isEmpty()) {
-      return why.map(text -> "; " + Clean.line(text)).orElse("");
+  /** What a save leaves out, until a user or time decides. */
+  private List<SyncView.Held> unsent() {
+    return state.held().stream().filter(each -> !each.what().isEmpty()).toList();
+  }
+
+  /** {@code node 3 behind}, {@code nodes 1 and 3 behind}. */
+  private Optional<String> behind() {
+    List<String> behind =
+        state.nodes().stream()
+            .filter(node -> !node.behind().isEmpty())
+            .map(node -> "" + node.index())
+            .toList();
+    if (behind.isEmpty()) {
+      return Optional.empty();
     }
-    return ", "
-        + files(state.pending().size())
-        + why.map(text -> " held: " + Clean.line(text)).orElse(" on the way");
-  }
-
-  private Optional<String> reason() {
-    return state.held().stream()
-        .filter(held -> held.what().isEmpty())
-        .map(SyncView.Held::why)
-        .findFirst();
-  }
-
-  private boolean everywhere() {
-    return state.nodes().stream().allMatch(node -> node.generation().equals(state.generation()));
+    return Optional.of(
+        behind.size() > NUMBERED
+            ? behind.size() + " nodes behind"
+            : (behind.size() == 1 ? "node " : "nodes ") + Phrase.and(behind) + " behind");
   }
 
   private static String generation(Optional<Long> held) {
@@ -129,25 +230,5 @@ public record SyncText(SessionName session, SyncView state) {
 
   private static String files(int count) {
     return count == 1 ? "1 file" : count + " files";
-  }
-
-  /** For the prompt: {@code ✓G42}, {@code 3 files held, run 7 on G41}. */
-  public String prompt() {
-    if (state.isSynced()) {
-      return "✓" + generation(state.generation());
-    }
-    if (!state.pending().isEmpty()) {
-      return files(state.pending().size())
-          + (reason().isPresent() ? " held" : " on the way")
-          + reason().filter(why -> why.startsWith("run ")).map(why -> ", " + why).orElse("");
-    }
-    if (!state.versions().held().isEmpty()) {
-      return files(state.versions().held().size()) + " held";
-    }
-    long having =
-        state.nodes().stream().filter(node -> node.generation().equals(state.generation())).count();
-    return having == state.nodes().size()
-        ? generation(state.generation())
-        : generation(state.generation()) + " on " + having + " of " + state.nodes().size();
   }
 }

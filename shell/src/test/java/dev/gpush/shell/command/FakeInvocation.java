@@ -30,6 +30,7 @@ public final class FakeInvocation implements Invocation {
   private Optional<Consumer<String>> listener = Optional.empty();
   private Facts facts = Facts.NONE;
   private Optional<Integer> brokenAfter = Optional.empty();
+  private byte[] typed = {};
   final List<List<String>> spawned = new ArrayList<>();
   int spawnStatus;
   final List<String> raw = new ArrayList<>();
@@ -47,6 +48,12 @@ public final class FakeInvocation implements Invocation {
 
   FakeInvocation answering(String... lines) {
     answers.addAll(List.of(lines));
+    return this;
+  }
+
+  /** Keys that are there at once. */
+  FakeInvocation typing(String keys) {
+    typed = keys.getBytes(StandardCharsets.UTF_8);
     return this;
   }
 
@@ -150,7 +157,7 @@ public final class FakeInvocation implements Invocation {
 
   @Override
   public InputStream in() {
-    return new ByteArrayInputStream(new byte[0]);
+    return new ByteArrayInputStream(typed.clone());
   }
 
   @Override

@@ -21,6 +21,8 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.run.SaveListener;
 import dev.gpush.core.run.SavedFiles;
+import dev.gpush.core.sample.NodeReading;
+import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
@@ -34,6 +36,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
@@ -57,6 +60,12 @@ public final class FakeRuns implements Runs {
 
   /** The variables that plans were asked with. */
   final List<UserVariable> planned = new ArrayList<>();
+
+  /** The samples that come one after the other; after the last one nothing comes. */
+  final LinkedBlockingQueue<List<NodeReading>> readings = new LinkedBlockingQueue<>();
+
+  /** What was asked to be sampled, and when that ended. */
+  final List<String> sampled = new CopyOnWriteArrayList<>();
 
   final List<String> execs = new ArrayList<>();
   public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
@@ -314,6 +323,23 @@ public final class FakeRuns implements Runs {
       throw new UncheckedIOException(gone);
     }
     return execStatus;
+  }
+
+  @Override
+  public Samples sample(SessionName session, Optional<Integer> node, Duration interval) {
+    failing();
+    sampled.add(session + " " + node.map(one -> "node " + one + " ").orElse("") + interval);
+    return new Samples() {
+      @Override
+      public List<NodeReading> next(Duration limit) throws InterruptedException {
+        return readings.take();
+      }
+
+      @Override
+      public void close() {
+        sampled.add("closed");
+      }
+    };
   }
 
   @Override

@@ -31,13 +31,14 @@ final class JsonTest {
           """
           ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced
           nodes > node host address gpu_model slots claimed cpus workspace link activity generation python agent_pid
+          top --once > session at nodes stands_out
           runs > run session kind state exit words mode ranks slots generation snapshot python started ended duration_s failure network
           up --dry-run > backend when detail estimate_s holders would_fit price chosen why
           config > root root_reason backends settings unsupported
           backends > name kind usable description from explanation
           sync > session nodes generation
           sync --explain a.bin > path kind sent why at rule
-          sync status > session mode synced generation nodes pending held staying versions trashes watching history
+          sync status > session mode synced generation nodes pending incoming held staying versions trashes watching history
           pull notes.txt > session node path file
           down > session backend stopped kept
           adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced
@@ -56,6 +57,7 @@ final class JsonTest {
         "hpc", new Plan.Later("full", Optional.of(Duration.ofMinutes(4)), List.of("bob")));
 
     desk.runs.output = _ -> {};
+    desk.runs.readings.add(List.of());
     Json printed = printed("gpush " + command + " --json");
 
     Json first = printed.items().isEmpty() ? printed : printed.items().getFirst();

@@ -7,7 +7,9 @@ import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SyncView;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -62,6 +64,42 @@ final class PsTest {
         2> devbox: an interpreter for warm starts of train.py on each node, 562 MiB
         2> devbox: an interpreter for warm starts of eval.py is importing on each node, 70 MiB
         """);
+  }
+
+  @Test
+  void filesThatAreOnTheirWayAreNamedAndThePromptHasSignsOrWords() {
+    desk.sessions.change(
+        new ViewChange(desk.sessions.add("devbox", Desk.PROJECT, 1, GpuRequest.none()))
+            .hardEnd(Optional.of(Duration.ofHours(5)))
+            .sync(
+                new SyncView(
+                    SyncView.Mode.LIVE,
+                    false,
+                    Optional.of(42L),
+                    List.of(new SyncView.Node(0, Optional.of(42L), "")),
+                    List.of("a.py"),
+                    SyncView.Incoming.COMING,
+                    List.of(),
+                    List.of(),
+                    "",
+                    SyncView.Versions.none(),
+                    ""))
+            .view());
+
+    desk.expect(
+        """
+        $ gpush ps
+        NAME    BACKEND  SHAPE       STATE  AGE  LEASE         RUNS  FOLDER
+        devbox  local    1 cpu node  ready  12m  5h, 48m idle  -     ~/proj
+        2> devbox: idle for 12m
+        2> devbox is not synced; all nodes have G42; 1 file on the way to the nodes; changes on node 0 on the way here
+        $ gpush __prompt
+        devbox 1 cpu node - 5h left - 1 outgoing incoming >\s
+        """);
+    desk.environment("LANG", "C.UTF-8");
+    FakeInvocation prompt = desk.client("gpush __prompt");
+    assertEquals(0, desk.call(prompt));
+    assertTrue(prompt.outText().contains(" · ↑1 ↓ > "), prompt.outText());
   }
 
   @Test

@@ -31,6 +31,7 @@ final class SyncCommandTest {
             Optional.of(43L),
             equal,
             List.of(),
+            SyncView.Incoming.NONE,
             List.of(),
             List.of(),
             "",
@@ -48,6 +49,7 @@ final class SyncCommandTest {
             Optional.of(43L),
             equal,
             List.of("model.py", "train.py"),
+            SyncView.Incoming.COMING,
             List.of(
                 new SyncView.Held("", "run 7 on G43"),
                 new SyncView.Held("ckpt.pt", "over 50 MB and not in git")),
@@ -60,8 +62,8 @@ final class SyncCommandTest {
     desk.expect(
         """
         $ gpush sync status
-        devbox is not synced; all nodes have G43, 2 files held: run 7 on G43
-          not sent yet: model.py, train.py
+        devbox is not synced; all nodes have G43; 2 files on the way to the nodes, waiting: run 7 on G43; changes on node 0 on the way here; 1 file not sent
+          on the way to the nodes: model.py, train.py
           not sent: ckpt.pt: over 50 MB and not in git
           new on node 0, and stays there: runs/: programs call their output so
           new on node 0, and stays there: big.csv: it has more than 5 MB
@@ -77,6 +79,7 @@ final class SyncCommandTest {
                 new SyncView.Node(0, Optional.of(43L), ""),
                 new SyncView.Node(1, Optional.of(41L), "its disk is full")),
             List.of(),
+            SyncView.Incoming.WAITING,
             List.of(),
             List.of(),
             "",
@@ -85,10 +88,10 @@ final class SyncCommandTest {
     desk.expect(
         """
         $ gpush sync pause
-        devbox is paused; the newest on a node is G43
+        devbox is paused; the newest on a node is G43; changes on node 0 on the way here, waiting; node 1 behind
           node 1 has G41, because its disk is full
         $ gpush sync resume
-        devbox is paused; the newest on a node is G43
+        devbox is paused; the newest on a node is G43; changes on node 0 on the way here, waiting; node 1 behind
           node 1 has G41, because its disk is full
         $ gpush sync now
         2> devbox has G43 on all nodes
@@ -102,6 +105,7 @@ final class SyncCommandTest {
 
   @Test
   void heldPathsAreNamedAndDecided() {
+    desk.environment("TZ", "Asia/Tokyo");
     desk.sessions.add("devbox", Desk.PROJECT, 1, GpuRequest.none());
     var held =
         new HeldPath(
@@ -118,6 +122,7 @@ final class SyncCommandTest {
             Optional.of(43L),
             List.of(new SyncView.Node(0, Optional.of(43L), "")),
             List.of(),
+            SyncView.Incoming.NONE,
             List.of(),
             List.of(),
             "",
@@ -130,8 +135,8 @@ final class SyncCommandTest {
     desk.expect(
         """
         $ gpush sync status
-        devbox is not synced; all nodes have G43
-          held: model.py: changed here 2026-11-27T03:15:04Z and on node 0 2026-11-27T03:16:10Z
+        devbox is not synced; all nodes have G43; 1 file held
+          held: model.py: changed here 2026-11-27 12:15:04 and on node 0 2026-11-27 12:16:10
           gpush sync --keep laptop PATH sends what is here, --keep node PATH takes node 0's
           trash here: 1 file, 1.0 MB, in /home/me/.gpush/trash/p
           trash of node 0: 2 files, 10 B, in /n/p.gpush/trash

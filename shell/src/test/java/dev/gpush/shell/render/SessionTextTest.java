@@ -72,6 +72,7 @@ final class SessionTextTest {
         Optional.of(42L),
         nodes,
         pending,
+        SyncView.Incoming.NONE,
         held,
         List.of(),
         "",
@@ -87,10 +88,10 @@ final class SessionTextTest {
   @Test
   void savesThatAreNotOnTheNodesAreCounted() {
     assertEquals(
-        "devbox 2×8 H100 · 5h13m left · 1 file on the way > ",
+        "devbox 2×8 H100 · 5h13m left · ↑1 > ",
         prompt(new ViewChange(session).sync(sync(false, List.of("a.py"), List.of()))));
     assertEquals(
-        "devbox 2×8 H100 · 5h13m left · 3 files held, run 7 on G41 > ",
+        "devbox 2×8 H100 · 5h13m left · ↑3 waiting, run 7 on G41 > ",
         prompt(
             new ViewChange(session)
                 .sync(
@@ -100,7 +101,7 @@ final class SessionTextTest {
                         List.of(new SyncView.Held("", "run 7 on G41")))),
             run(7, 41)));
     assertEquals(
-        "devbox 2×8 H100 · 5h13m left · G42 > ",
+        "devbox 2×8 H100 · 5h13m left · 1 not sent > ",
         prompt(
             new ViewChange(session)
                 .sync(sync(false, List.of(), List.of(new SyncView.Held("big", "over 50 MB"))))));

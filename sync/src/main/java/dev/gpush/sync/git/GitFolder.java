@@ -54,7 +54,7 @@ public record GitFolder(Path top, Path own, Path common) {
         .findFirst();
   }
 
-  Path exclude() {
+  public Path exclude() {
     return common.resolve("info/exclude");
   }
 

@@ -216,6 +216,12 @@ public final class IgnoreStack {
     return rule.isPresent() ? decided(rule, name, isFolder) : decideByGit(name, isFolder);
   }
 
+  /** Whether a file of this name is not sent, and says nothing about what is sent. */
+  public boolean isNeverSent(String name) {
+    boolean isRule = name.equals(GIT) || name.equals(GIT_IGNORE) || name.equals(GPUSH_IGNORE);
+    return !isRule && decide(name, false).fate() == Fate.IGNORED;
+  }
+
   private Decision decideByGit(String name, boolean isFolder) {
     return decided(git.flatMap(level -> level.match(gitBase + name, isFolder)), name, isFolder);
   }

@@ -17,17 +17,19 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
- * Files that were deleted on a node, and therefore here: one folder for each second in which
- * something was deleted, and in it the files under their paths. It is bounded, as the trash of a
- * node is: beyond the newest folder, the oldest go.
+ * Files of the laptop that were deleted or replaced, because they were on a node: one folder for
+ * each second in which that happened, and in it the files under their paths. It is bounded, as the
+ * trash of a node is: beyond the newest folder, the oldest go.
  */
 public final class LocalTrash {
   /** Of all folders but the newest: as much as a workspace may be before gpush asks. */
@@ -42,6 +44,9 @@ public final class LocalTrash {
   private final Path folder;
   private final long mostBytes;
   private final Clock clock;
+
+  /** What was put there since the last look at the limit. */
+  private final Set<Path> fresh = new HashSet<>();
 
   /** What it had when it was counted last, if nothing was done with it since. */
   private Optional<SyncView.Trash> counted = Optional.empty();
@@ -70,15 +75,51 @@ public final class LocalTrash {
     Files.createDirectories(
         folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     Path place = free(folder.resolve(NAME.format(clock.now())), path);
+    fresh.add(folder.resolve(folder.relativize(place).getName(0)));
     Files.createDirectories(Objects.requireNonNull(place.getParent()));
     try {
       return Files.move(file, place, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException otherDisk) {
-      // What is written to the path meanwhile is another file, which stays.
-      Path aside = aside(file);
-      Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
-      return Files.move(aside, place);
+      return moveAcross(file, place);
     }
+  }
+
+  /** The file stays where it is until its copy is whole; what is written to it meanwhile, too. */
+  private static Path moveAcross(Path file, Path place) throws IOException {
+    BasicFileAttributes before = attributes(file);
+    try {
+      copy(file, place);
+    } catch (IOException full) {
+      Files.deleteIfExists(place);
+      throw full;
+    }
+    Path aside = aside(file);
+    Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
+    try {
+      BasicFileAttributes now = attributes(aside);
+      if (now.size() != before.size()
+          || !now.lastModifiedTime().equals(before.lastModifiedTime())) {
+        copy(aside, place);
+      }
+      Files.delete(aside);
+    } catch (IOException failed) {
+      LocalMoves.moveIfFree(aside, file);
+      throw failed;
+    }
+    return place;
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    Files.copy(
+        from,
+        to,
+        LinkOption.NOFOLLOW_LINKS,
+        StandardCopyOption.COPY_ATTRIBUTES,
+        StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static BasicFileAttributes attributes(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
   }
 
   private static Path free(Path second, String path) {
@@ -141,7 +182,10 @@ public final class LocalTrash {
 
   // ---- the limit
 
-  /** Removes what is beyond the limit, the oldest first; what cannot be removed stays. */
+  /**
+   * Removes what is beyond the limit, the oldest first. What was put there since the last time
+   * stays, whatever its size, as does what cannot be removed.
+   */
   public void prune() throws IOException {
     counted = Optional.empty();
     if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
@@ -159,10 +203,11 @@ public final class LocalTrash {
     long left = mostBytes;
     for (int i = 1; i < folders.size(); i++) {
       left -= bytes(folders.get(i));
-      if (left < 0 || i > MOST_FOLDERS) {
+      if ((left < 0 || i > MOST_FOLDERS) && !fresh.contains(folders.get(i))) {
         remove(folders.get(i));
       }
     }
+    fresh.clear();
   }
 
   private static long bytes(Path below) throws IOException {
@@ -173,8 +218,7 @@ public final class LocalTrash {
 
   private static long size(Path path) {
     try {
-      return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
-          .size();
+      return attributes(path).size();
     } catch (IOException gone) {
       return 0;
     }

@@ -8,13 +8,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The steps that make one node hold a manifest. Pure: no clock, no I/O.
@@ -84,9 +84,10 @@ public record SyncPlan(
 
   /**
    * Names of which the node keeps only one when it takes "Makefile" and "makefile" for the same.
+   * Where it gets no new name, there are none.
    */
-  private static List<String> clashes(Manifest wanted, NodeHolds holds) {
-    if (!holds.folds()) {
+  private static List<String> clashes(Manifest wanted, NodeHolds holds, Stream<String> written) {
+    if (!holds.folds() || written.allMatch(path -> holds.manifest().get(path).isPresent())) {
       return List.of();
     }
     var first = new HashMap<String, String>();
@@ -162,18 +163,17 @@ public record SyncPlan(
       if (!blobs.isEmpty()) {
         removeWhatIsThere();
       }
-      return new SyncPlan(writes, deletes, entries, trash, blobs, clashes(wanted, holds));
+      Stream<String> written = Stream.concat(writes.keySet().stream(), entries.keySet().stream());
+      return new SyncPlan(writes, deletes, entries, trash, blobs, clashes(wanted, holds, written));
+    }
+
+    private boolean isThere(String path) {
+      return holds.now(path).hasBytesOf(Version.of(holds.manifest().get(path)));
     }
 
     /** The node copies what it holds under another name: a rename costs no transfer. */
     private void removeWhatIsThere() {
-      for (Map.Entry<String, Entry> held : holds.manifest().entries().entrySet()) {
-        boolean isOurs =
-            holds.now(held.getKey()).hasBytesOf(Version.of(Optional.of(held.getValue())));
-        if (isOurs && held.getValue() instanceof Entry.File(_, _, var hash)) {
-          blobs.remove(hash);
-        }
-      }
+      blobs.removeIf(hash -> holds.manifest().pathsOf(hash).stream().anyMatch(this::isThere));
     }
   }
 }

@@ -1,10 +1,8 @@
 package dev.gpush.sync.scan;
 
 import dev.gpush.sync.tree.Contents;
-import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -14,9 +12,6 @@ final class FoundContents implements Contents {
   private final Map<String, String> recent;
   private final Path root;
   private final TreeWalk seen;
-
-  // guarded by this
-  private Optional<Map<String, String>> all = Optional.empty();
 
   /**
    * @param recent hash → path
@@ -29,26 +24,9 @@ final class FoundContents implements Contents {
   }
 
   @Override
-  public synchronized Optional<Path> of(String hash) {
+  public Optional<Path> of(String hash) {
     return Optional.ofNullable(recent.get(hash))
-        .or(() -> Optional.ofNullable(all().get(hash)))
+        .or(() -> manifest.pathsOf(hash).stream().findFirst())
         .map(path -> seen.find(path).map(file -> file.file(root)).orElse(root.resolve(path)));
-  }
-
-  // holds lock
-  private Map<String, String> all() {
-    if (all.isEmpty()) {
-      var paths = new HashMap<String, String>();
-      manifest
-          .entries()
-          .forEach(
-              (path, entry) -> {
-                if (entry instanceof Entry.File(_, _, var content)) {
-                  paths.put(content, path);
-                }
-              });
-      all = Optional.of(paths);
-    }
-    return all.orElseThrow();
   }
 }

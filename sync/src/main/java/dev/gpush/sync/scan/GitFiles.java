@@ -42,6 +42,7 @@ final class GitFiles {
   /** A repository's index; the one of the last time when that tracks the same paths. */
   GitIndex index(GitFolder repository) throws IOException {
     listener.entering(repository.own());
+    Optional.ofNullable(repository.exclude().getParent()).ifPresent(listener::entering);
     Path file = repository.own().resolve("index");
     long at = FileStamp.nanos(clock.now());
     Optional<FileStamp> stamp = stamp(file);

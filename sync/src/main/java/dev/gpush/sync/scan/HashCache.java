@@ -28,6 +28,9 @@ final class HashCache {
   private static final int MAGIC = 0x67707331; // "gps" and the format
   private static final int HASH_BYTES = 32;
 
+  /** What a gateway that is killed may have read for nothing: a part of the tree. */
+  private static final int PART = 8;
+
   /** How far a tree that was confirmed may grow before the user is asked again. */
   private static final int GROWTH = 2;
 
@@ -40,6 +43,7 @@ final class HashCache {
   private long agreedFiles;
   private long agreedBytes;
   private boolean isChanged;
+  private int read;
 
   private HashCache(Path file) {
     this.file = file;
@@ -69,6 +73,7 @@ final class HashCache {
   void put(String path, FileStamp stamp, long readAt, String hash) {
     next.put(path, new Cached(stamp, readAt, hash));
     isChanged = true;
+    read++;
   }
 
   void forget(String path) {
@@ -109,6 +114,11 @@ final class HashCache {
     isChanged = true;
   }
 
+  /** Whether so much was read since it was written that writing all of it is little work. */
+  boolean hasMuch() {
+    return read > entries.size() / PART;
+  }
+
   /** Written whole and renamed, when something changed. */
   void save() throws IOException {
     if (!isChanged) {
@@ -123,6 +133,7 @@ final class HashCache {
           data.flush();
         });
     isChanged = false;
+    read = 0;
   }
 
   private void write(DataOutputStream out) throws IOException {

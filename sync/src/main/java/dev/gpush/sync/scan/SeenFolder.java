@@ -104,10 +104,4 @@ final class SeenFolder {
     to.addAll(listing.files());
     listing.folders().values().forEach(folder -> folder.addAll(to));
   }
-
-  /** What is left out below it. */
-  void addOddities(Map<String, Oddity> to) {
-    to.putAll(listing.oddities());
-    listing.folders().values().forEach(folder -> folder.addOddities(to));
-  }
 }

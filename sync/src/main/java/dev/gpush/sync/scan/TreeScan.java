@@ -212,7 +212,7 @@ public final class TreeScan {
     questions.askForSize(next.size() + found.size(), bytes, Talk.silent());
     Scan scan = read(seen, found, waiting, this::leave, Talk.silent().step(""), next);
     cache.add(gone);
-    if (clock.nanos() - savedAt > SAVE_PAUSE.toNanos()) {
+    if (cache.hasMuch() && clock.nanos() - savedAt > SAVE_PAUSE.toNanos()) {
       save();
     }
     return scan;
@@ -330,10 +330,7 @@ public final class TreeScan {
   /** What is left is as it was before. */
   private void keepWhatIsLeft(Manifest.Draft next) {
     for (String path : left.keySet()) {
-      Entry before = manifest.entries().get(path);
-      if (before != null) {
-        next.put(path, before);
-      }
+      manifest.get(path).ifPresent(before -> next.put(path, before));
     }
   }
 

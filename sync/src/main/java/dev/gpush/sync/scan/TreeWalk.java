@@ -82,6 +82,10 @@ final class TreeWalk {
   private final FolderListener listener;
   private final Clock clock;
   private final Map<Path, SeenFolder> seen = new HashMap<>();
+
+  /** Those in which something is left out, but not by a rule. */
+  private final Set<SeenFolder> odd = new HashSet<>();
+
   private int found;
   private boolean mayBeTorn;
 
@@ -182,7 +186,7 @@ final class TreeWalk {
 
   private Map<String, SeenFolder.Oddity> oddities() {
     var all = new TreeMap<String, SeenFolder.Oddity>();
-    Objects.requireNonNull(seen.get(root)).addOddities(all);
+    odd.forEach(folder -> all.putAll(folder.listing().oddities()));
     return all;
   }
 
@@ -266,6 +270,12 @@ final class TreeWalk {
     folder.listed(
         new SeenFolder.Listing(
             Optional.of(stack), rules, files, folders.isEmpty() ? Map.of() : folders, oddities));
+    if (oddities.isEmpty()) {
+      odd.remove(folder);
+    } else {
+      odd.add(folder);
+    }
+    listener.listed(folder.path(), stack::isNeverSent);
   }
 
   private static boolean isSame(SeenFolder known, Child child, IgnoreStack.Fate fate) {
@@ -335,6 +345,7 @@ final class TreeWalk {
   private void leave(SeenFolder folder, Changes changes) {
     changes.gone(folder.listing().files());
     found -= folder.listing().files().size();
+    odd.remove(folder);
     if (seen.remove(folder.path(), folder)) {
       listener.left(folder.path());
     }

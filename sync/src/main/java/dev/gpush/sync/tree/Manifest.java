@@ -3,47 +3,73 @@ package dev.gpush.sync.tree;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** One state of a tree: path → entry, sorted by the paths' UTF-8 bytes, and the hash of it all. */
+/**
+ * One state of a tree: path → entry, and the hash of it all. The next state shares with it what has
+ * not changed, so a change costs what it changes and not what the tree has.
+ */
 public final class Manifest {
   /** Order of UTF-8 bytes, which is that of code points; Java's own order of UTF-16 is not. */
   public static final Comparator<String> ORDER = Manifest::compare;
 
-  private final SortedMap<String, Entry> entries;
-  private final ManifestRoot hash;
-  private final String root;
+  private static final Manifest EMPTY =
+      new Manifest(Buckets.empty(), Buckets.empty(), ManifestRoot.empty(), 0);
 
-  private Manifest(SortedMap<String, Entry> entries, ManifestRoot hash) {
-    this.entries = Collections.unmodifiableSortedMap(entries);
+  /** Of a hash: they say in which bucket its paths are. */
+  private static final int HEX_DIGITS = 3;
+
+  private final Buckets byPath;
+  private final Buckets byContent;
+  private final ManifestRoot hash;
+  private final int size;
+
+  private Manifest(Buckets byPath, Buckets byContent, ManifestRoot hash, int size) {
+    this.byPath = byPath;
+    this.byContent = byContent;
     this.hash = hash;
-    this.root = hash.text();
+    this.size = size;
   }
 
   public static Manifest of(Map<String, Entry> entries) {
-    var sorted = new TreeMap<String, Entry>(ORDER);
-    sorted.putAll(entries);
-    return new Manifest(sorted, ManifestRoot.of(sorted));
+    Draft draft = EMPTY.draft();
+    entries.forEach(draft::put);
+    return draft.done();
   }
 
   public static Manifest empty() {
-    return of(Map.of());
+    return EMPTY;
   }
 
+  /** A copy of all, sorted by the paths' UTF-8 bytes. */
   public SortedMap<String, Entry> entries() {
-    return entries;
+    var sorted = new TreeMap<String, Entry>(ORDER);
+    for (int number = 0; number < Buckets.COUNT; number++) {
+      byPath.get(number).addAll(sorted);
+    }
+    return Collections.unmodifiableSortedMap(sorted);
   }
 
   public Optional<Entry> get(String path) {
-    return Optional.ofNullable(entries.get(path));
+    return byPath.get(ManifestRoot.bucket(path)).get(path);
+  }
+
+  /** The paths of the files with this content. */
+  public List<String> pathsOf(String hash) {
+    var paths = new ArrayList<String>();
+    if (Hashes.isHash(hash)) {
+      byContent.get(contentBucket(hash)).addPathsOf(hash, paths);
+    }
+    return paths;
+  }
+
+  private static int contentBucket(String hash) {
+    return Integer.parseInt(hash, 0, HEX_DIGITS, 16) % Buckets.COUNT;
   }
 
   /** The next state in the making, from this one. */
@@ -53,96 +79,88 @@ public final class Manifest {
 
   /** One hash of all paths and their entries. */
   public String root() {
-    return root;
+    return hash.text();
   }
 
   public int size() {
-    return entries.size();
+    return size;
   }
 
   /** The paths that are not the same in both, sorted. */
   public List<String> differences(Manifest other) {
     var paths = new ArrayList<String>();
-    if (root.equals(other.root)) {
+    if (root().equals(other.root())) {
       return paths;
     }
-    Iterator<Map.Entry<String, Entry>> left = entries.entrySet().iterator();
-    Iterator<Map.Entry<String, Entry>> right = other.entries.entrySet().iterator();
-    Optional<Map.Entry<String, Entry>> here = next(left);
-    Optional<Map.Entry<String, Entry>> there = next(right);
-    while (here.isPresent() || there.isPresent()) {
-      int order = compare(here, there);
-      if (order != 0 || !same(here.orElseThrow(), there.orElseThrow())) {
-        paths.add((order <= 0 ? here : there).orElseThrow().getKey());
+    for (int number = 0; number < Buckets.COUNT; number++) {
+      if (!hash.isSame(number, other.hash)) {
+        byPath.get(number).addDifferences(other.byPath.get(number), paths);
       }
-      here = order <= 0 ? next(left) : here;
-      there = order >= 0 ? next(right) : there;
     }
+    paths.sort(ORDER);
     return paths;
   }
 
-  private static Optional<Map.Entry<String, Entry>> next(Iterator<Map.Entry<String, Entry>> from) {
-    return from.hasNext() ? Optional.of(from.next()) : Optional.empty();
-  }
-
-  /** The end comes after every path. */
-  private static int compare(
-      Optional<Map.Entry<String, Entry>> here, Optional<Map.Entry<String, Entry>> there) {
-    if (here.isEmpty() || there.isEmpty()) {
-      return here.isEmpty() ? 1 : -1;
-    }
-    String one = here.orElseThrow().getKey();
-    String other = there.orElseThrow().getKey();
-    return one.equals(other) ? 0 : compare(one, other);
-  }
-
-  private static boolean same(Map.Entry<String, Entry> one, Map.Entry<String, Entry> other) {
-    return one.getValue().equals(other.getValue());
-  }
-
-  /** Whether there are entries below this path, so that it is a folder. */
-  public boolean hasFolder(String path) {
-    SortedMap<String, Entry> after = entries.tailMap(path + "/");
-    return !after.isEmpty() && after.firstKey().startsWith(path + "/");
-  }
-
-  /** Changes of a manifest; their hash costs work in proportion to them. */
+  /** Changes of a manifest, which cost work in proportion to them. */
   public static final class Draft {
-    private static final int MANY = 4;
-
     private final Manifest before;
-    private final NavigableMap<String, Entry> entries;
-    private final Set<String> changed = new HashSet<>();
+    private final Map<String, Optional<Entry>> changes = new HashMap<>();
+    private int size;
 
     private Draft(Manifest before) {
       this.before = before;
-      this.entries = new TreeMap<>(before.entries);
+      this.size = before.size;
     }
 
     public void put(String path, Entry entry) {
-      if (!entry.equals(entries.put(path, entry))) {
-        changed.add(path);
-      }
+      change(path, Optional.of(entry));
     }
 
     public void remove(String path) {
-      if (entries.remove(path) != null) {
-        changed.add(path);
+      change(path, Optional.empty());
+    }
+
+    private void change(String path, Optional<Entry> to) {
+      Optional<Entry> was = before.get(path);
+      Optional<Entry> last = changes.getOrDefault(path, was);
+      size += (to.isPresent() ? 1 : 0) - (last.isPresent() ? 1 : 0);
+      if (to.equals(was)) {
+        changes.remove(path);
+      } else {
+        changes.put(path, to);
       }
     }
 
     public int size() {
-      return entries.size();
+      return size;
     }
 
-    /** To be called once. */
     public Manifest done() {
-      if (changed.isEmpty()) {
+      if (changes.isEmpty()) {
         return before;
       }
-      boolean isMany = changed.size() > entries.size() / MANY;
+      var paths = new Buckets.Changes();
+      var contents = new Buckets.Changes();
+      changes.forEach(
+          (path, entry) -> {
+            paths.put(ManifestRoot.bucket(path), path, entry);
+            // First: what it had and what it has may be in one bucket.
+            putContent(contents, path, before.get(path), Optional.empty());
+            putContent(contents, path, entry, entry);
+          });
+      Buckets byPath = before.byPath.after(paths);
       return new Manifest(
-          entries, isMany ? ManifestRoot.of(entries) : before.hash.after(changed, entries));
+          byPath,
+          before.byContent.after(contents),
+          before.hash.after(paths.buckets(), byPath),
+          size);
+    }
+
+    private static void putContent(
+        Buckets.Changes contents, String path, Optional<Entry> of, Optional<Entry> to) {
+      if (of.orElse(null) instanceof Entry.File(_, _, var hash)) {
+        contents.put(contentBucket(hash), path, to);
+      }
     }
   }
 
@@ -161,16 +179,16 @@ public final class Manifest {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Manifest manifest && manifest.root.equals(root);
+    return other instanceof Manifest manifest && manifest.root().equals(root());
   }
 
   @Override
   public int hashCode() {
-    return root.hashCode();
+    return root().hashCode();
   }
 
   @Override
   public String toString() {
-    return entries.size() + " entries, root " + root.substring(0, 12);
+    return size + " entries, root " + root().substring(0, 12);
   }
 }

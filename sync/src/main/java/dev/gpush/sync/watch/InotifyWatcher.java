@@ -10,11 +10,15 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 /** Watches with inotify, the way of Linux: without work while nothing changes. */
 final class InotifyWatcher implements TreeWatcher {
   /** Between two groups of events, so that a file that grows all the time costs little. */
   private static final long REST_MILLIS = 2;
+
+  /** What is read in the place of bytes that are not UTF-8. */
+  private static final char NO_UTF8 = '\uFFFD';
 
   private static final Set<Integer> WITHOUT_CONTENT =
       Set.of(Inotify.NO_ENTRY, Inotify.NO_ACCESS, Inotify.NOT_A_FOLDER);
@@ -28,6 +32,7 @@ final class InotifyWatcher implements TreeWatcher {
   // guarded by lock
   private final Map<Integer, Path> folders = new HashMap<>();
   private final Map<Path, Integer> watches = new HashMap<>();
+  private final Map<Path, Predicate<String>> ignored = new HashMap<>();
   private final Hints.Collected collected = new Hints.Collected();
   private Optional<String> lacking = Optional.empty();
   private boolean isWoken;
@@ -107,13 +112,26 @@ final class InotifyWatcher implements TreeWatcher {
         collected.everything();
       }
       Path folder = folders.get(watch);
-      if (folder != null) {
+      if (folder != null && !isIgnored(folder, mask, name)) {
         event(watch, folder, mask, name);
       }
-      changed.signalAll();
+      if (!collected.isEmpty()) {
+        changed.signalAll();
+      }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** A log that grows says nothing. A folder of the same name may be sent. */
+  // holds lock
+  private boolean isIgnored(Path folder, int mask, String name) {
+    Predicate<String> names = ignored.get(folder);
+    return names != null
+        && (mask & Inotify.FOLDER) == 0
+        && !name.isEmpty()
+        && name.indexOf(NO_UTF8) < 0
+        && names.test(name);
   }
 
   // holds lock
@@ -145,6 +163,7 @@ final class InotifyWatcher implements TreeWatcher {
   public void watch(Path folder) {
     lock.lock();
     try {
+      ignored.remove(folder);
       if (!isReading || isClosed || isGivenUp) {
         return;
       }
@@ -177,6 +196,7 @@ final class InotifyWatcher implements TreeWatcher {
                 + InotifyLimits.words(InotifyLimits.WATCHES));
     watches.values().forEach(inotify::remove);
     watches.clear();
+    ignored.clear();
     folders.clear();
     collected.everything();
     changed.signalAll();
@@ -189,9 +209,22 @@ final class InotifyWatcher implements TreeWatcher {
   }
 
   @Override
+  public void ignore(Path folder, Predicate<String> names) {
+    lock.lock();
+    try {
+      if (watches.containsKey(folder)) {
+        ignored.put(folder, names);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
   public void forget(Path folder) {
     lock.lock();
     try {
+      ignored.remove(folder);
       Integer watch = watches.remove(folder);
       // A folder that was renamed keeps its number under the new name.
       if (watch != null && folders.remove(watch, folder) && isReading) {

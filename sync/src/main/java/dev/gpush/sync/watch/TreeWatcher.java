@@ -2,6 +2,7 @@ package dev.gpush.sync.watch;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Predicate;
 
 /**
  * Reports folders in which something may have changed. Thread-safe.
@@ -15,6 +16,9 @@ public interface TreeWatcher extends AutoCloseable {
    * below it. A folder that is watched already may have been replaced, and is then watched again.
    */
   void watch(Path folder);
+
+  /** Files of these names in this folder are not reported, until it is watched again. */
+  default void ignore(Path folder, Predicate<String> names) {}
 
   /** Changes in this folder matter no longer. */
   void forget(Path folder);

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Waits for saves in a working tree. A save is not one event: editors write beside a file and
@@ -60,6 +61,11 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   @Override
   public void entering(Path folder) {
     watcher.watch(folder);
+  }
+
+  @Override
+  public void listed(Path folder, Predicate<String> isIgnored) {
+    watcher.ignore(folder, isIgnored);
   }
 
   @Override
@@ -213,7 +219,11 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   private Changed take() {
     var writing = new HashSet<String>();
     open.forEach(
-        (folder, names) -> names.keySet().forEach(name -> writing.add(base(folder) + name)));
+        (folder, names) -> {
+          if (folder.startsWith(root)) { // Git's own folder may be above it.
+            names.keySet().forEach(name -> writing.add(base(folder) + name));
+          }
+        });
     var changed = new Changed(everything ? Optional.empty() : Optional.of(folders), writing);
     folders.clear();
     everything = false;

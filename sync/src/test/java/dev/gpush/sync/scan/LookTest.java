@@ -1,6 +1,7 @@
 package dev.gpush.sync.scan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,12 +18,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,6 +43,7 @@ final class LookTest {
   private WorkFolder folder;
   private Tasks tasks;
   private final Set<Path> entered = new HashSet<>();
+  private final Map<Path, Predicate<String>> ignored = new HashMap<>();
 
   @BeforeEach
   void start() throws IOException {
@@ -63,12 +67,37 @@ final class LookTest {
           }
 
           @Override
+          public void listed(Path path, Predicate<String> isIgnored) {
+            ignored.put(path, isIgnored);
+          }
+
+          @Override
           public void left(Path path) {
             entered.remove(path);
           }
         };
     return new TreeScan(
         folder.path(), places, limits, base.resolve(cache), listener, Clock.system(), tasks);
+  }
+
+  /** So that a log need not be looked at. A file with rules counts whether it is sent or not. */
+  @Test
+  void saysWhichNamesOfAFolderAreNeverSent() throws Exception {
+    folder.write(".gitignore", "*.log\n.gpushignore\n").write("d/b", "2");
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    scan.look(Optional.empty(), Set.of());
+    Predicate<String> names = ignored.get(folder.path().resolve("d"));
+
+    assertTrue(names.test("train.log"));
+    assertFalse(names.test("train.py"));
+    assertFalse(names.test(".gpushignore"));
+
+    folder.write("d/.gpushignore", "*.py\n!*.log\n");
+    scan.look(Optional.of(Set.of(folder.path().resolve("d"))), Set.of());
+    names = ignored.get(folder.path().resolve("d"));
+
+    assertFalse(names.test("train.log"));
+    assertTrue(names.test("train.py"));
   }
 
   /** A timer that looks again costs nothing, however large the tree is. */

@@ -11,12 +11,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 
 final class ManifestTest {
   private static final int PATHS = 3000;
+
+  /** The first two are in one bucket. */
+  private static final List<String> HASHES =
+      List.of("ab0" + "1".repeat(61), "ab0" + "2".repeat(61), "3".repeat(64));
 
   @Test
   void pathsAreSortedByBytes() {
@@ -67,7 +74,7 @@ final class ManifestTest {
           draft.remove(path);
           entries.remove(path);
         } else {
-          Entry entry = new Entry.Link("t" + random.nextInt(3));
+          Entry entry = entry(random);
           draft.put(path, entry);
           entries.put(path, entry);
         }
@@ -75,8 +82,41 @@ final class ManifestTest {
       Manifest next = draft.done();
       assertEquals(Manifest.of(entries).root(), next.root(), "seed " + seed + ", round " + round);
       assertEquals(entries, new HashMap<>(next.entries()), "seed " + seed);
+      assertEquals(entries.size(), next.size(), "seed " + seed);
+      assertEquals(differing(manifest, next), next.differences(manifest), "seed " + seed);
+      assertEquals(differing(manifest, next), manifest.differences(next), "seed " + seed);
+      for (String hash : HASHES) {
+        assertEquals(having(hash, entries), Set.copyOf(next.pathsOf(hash)), "seed " + seed);
+      }
       manifest = next;
     }
+  }
+
+  private static Entry entry(Random random) {
+    int kind = random.nextInt(4);
+    return kind == 3
+        ? new Entry.Link("t" + random.nextInt(3))
+        : new Entry.File(kind, random.nextBoolean(), HASHES.get(kind));
+  }
+
+  private static List<String> differing(Manifest one, Manifest other) {
+    var paths = new TreeSet<String>(Manifest.ORDER);
+    paths.addAll(one.entries().keySet());
+    paths.addAll(other.entries().keySet());
+    paths.removeIf(path -> one.get(path).equals(other.get(path)));
+    return List.copyOf(paths);
+  }
+
+  private static Set<String> having(String hash, Map<String, Entry> entries) {
+    return entries.entrySet().stream()
+        .filter(each -> each.getValue() instanceof Entry.File(_, _, var own) && own.equals(hash))
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
+  }
+
+  @Test
+  void aNodesAnswerThatIsNoHashNamesNoPath() {
+    assertEquals(List.of(), Manifest.empty().pathsOf("../x"));
   }
 
   @Test

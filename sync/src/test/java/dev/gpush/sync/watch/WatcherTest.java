@@ -99,6 +99,26 @@ final class WatcherTest {
   }
 
   @Test
+  void reportsAnIgnoredFileOnlyAfterItsFolderIsWatchedAgain() throws Exception {
+    watcher.ignore(root, name -> name.endsWith(".log"));
+    try (OutputStream log = Files.newOutputStream(root.resolve("train.log"))) {
+      log.write('a');
+      Files.createDirectory(root.resolve("folder.log"));
+      var open = new HashSet<String>();
+      until(
+          hints -> {
+            open.addAll(hints.open().getOrDefault(root, Set.of()));
+            return hints.folders().contains(root);
+          });
+      assertEquals(Set.of(), open);
+
+      watcher.watch(root);
+      log.write('b');
+      until(hints -> hints.open().getOrDefault(root, Set.of()).contains("train.log"));
+    }
+  }
+
+  @Test
   void reportsNothingOfFoldersThatItDoesNotWatch() throws Exception {
     Path ignored = Files.createDirectory(root.resolve("ignored"));
     assertReported(root);

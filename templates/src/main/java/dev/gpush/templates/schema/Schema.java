@@ -9,6 +9,7 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
+import dev.gpush.templates.schema.ValueType.Commits;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.Gpus;
@@ -131,10 +132,11 @@ public final class Schema {
                   Json.of(1_000_000),
                   "new files of node 0 that are larger stay there; gpush pull fetches them"),
               setting(
-                  "sync.history",
-                  new OneOf(List.of("on", "off")),
-                  Json.of("on"),
-                  "whether node 0 has the git repository, and commits made there come home"),
+                  "git.history",
+                  new Commits(),
+                  Json.of("all"),
+                  "how much of the git history node 0 gets: all up to 1 GiB, the newest commits, or"
+                      + " none; then it has no repository, and no commits made there come home"),
               project(
                   "sync.while-running",
                   new OneOf(List.of("hold", "apply", "isolate")),

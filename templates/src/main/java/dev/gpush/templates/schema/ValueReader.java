@@ -11,6 +11,7 @@ import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
+import dev.gpush.templates.schema.ValueType.Commits;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.Gpus;
@@ -51,6 +52,8 @@ final class ValueReader {
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
   /** No shell reads it, so a tilde would be the name of a folder. */
+  private static final Pattern COMMITS = Pattern.compile("all|none|[1-9][0-9]{0,8}");
+
   private static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
   /** The longest path of Linux; no sensible value of a variable is longer. */
@@ -103,6 +106,8 @@ final class ValueReader {
       case Size size -> scalar(size, yaml).flatMap(scalar -> size(size, scalar));
       case Gpus gpus -> scalar(gpus, yaml).flatMap(scalar -> gpus(gpus, scalar));
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
+      case Commits commits ->
+          scalar(commits, yaml).flatMap(scalar -> matching(commits, scalar, COMMITS));
       case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
       case FolderOnNodes folder ->
           scalar(folder, yaml)

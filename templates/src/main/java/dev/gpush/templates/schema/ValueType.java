@@ -172,6 +172,14 @@ public sealed interface ValueType {
     }
   }
 
+  /** Kept as text. */
+  record Commits() implements ValueType {
+    @Override
+    public String words() {
+      return "a number of commits such as 1000, or all, or none";
+    }
+  }
+
   record OneOf(List<String> choices) implements ValueType {
     public OneOf {
       choices = List.copyOf(choices);

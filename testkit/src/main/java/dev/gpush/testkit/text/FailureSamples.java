@@ -74,7 +74,7 @@ public final class FailureSamples {
     if (type == boolean.class) {
       return full;
     }
-    if (type == long.class) {
+    if (type == long.class || type == Long.class) {
       return full ? 25_000L : 0L;
     }
     if (type == Json.class) {

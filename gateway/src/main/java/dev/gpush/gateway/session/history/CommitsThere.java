@@ -33,8 +33,16 @@ final class CommitsThere {
     this.node = node;
   }
 
-  /** What is here now and on no branch: in words, one for each branch of the node. */
-  List<String> bringHome(NodeRepository.State there) throws HistoryStopped, InterruptedException {
+  /**
+   * Commits that are here now and on no branch.
+   *
+   * @param words for people
+   * @param isNew whether some came just now
+   */
+  record Came(String words, boolean isNew) {}
+
+  /** One for each branch of the node with such commits. */
+  List<Came> bringHome(NodeRepository.State there) throws HistoryStopped, InterruptedException {
     Map<String, String> branches = branches(there);
     Set<String> wanted = new HashSet<>(branches.values());
     wanted.removeAll(here.present(wanted));
@@ -42,7 +50,7 @@ final class CommitsThere {
       Set<String> had = here.present(there.refs().values());
       node.give(wanted, had, here::unpack);
     }
-    var words = new ArrayList<String>();
+    var all = new ArrayList<Came>();
     for (var branch : branches.entrySet()) {
       String ref = prefix + branch.getKey();
       if (here.isOnABranch(branch.getValue())) {
@@ -51,18 +59,19 @@ final class CommitsThere {
           here.delete(ref);
         }
       } else {
-        move(ref, branch.getValue());
+        boolean isNew = move(ref, branch.getValue());
         long count = here.countNew(branch.getValue());
-        words.add(
+        String words =
             count
                 + (count == 1 ? " commit" : " commits")
                 + " of node 0 "
                 + (count == 1 ? "is" : "are")
                 + " here as "
-                + ref);
+                + ref;
+        all.add(new Came(words, isNew));
       }
     }
-    return words;
+    return all;
   }
 
   /** The tips that are to be home, by the names of their refs here. */
@@ -85,15 +94,17 @@ final class CommitsThere {
     return branches;
   }
 
-  private void move(String ref, String commit) throws HistoryStopped, InterruptedException {
+  /** Whether it was elsewhere. */
+  private boolean move(String ref, String commit) throws HistoryStopped, InterruptedException {
     Optional<String> old = here.value(ref);
     if (old.equals(Optional.of(commit))) {
-      return;
+      return false;
     }
     if (old.isPresent() && !here.isAncestor(old.get(), commit) && !here.isOnABranch(old.get())) {
       here.set(free(ref), old.get());
     }
     here.set(ref, commit);
+    return true;
   }
 
   private String free(String ref) throws HistoryStopped, InterruptedException {

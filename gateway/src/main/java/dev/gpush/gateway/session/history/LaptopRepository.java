@@ -27,7 +27,7 @@ final class LaptopRepository {
   private static final String REMOTE = "refs/remotes/laptop/";
 
   /** With a third word where it is another name of a branch. */
-  private static final String LINE = "--format=%(objectname) %(refname) %(symref)";
+  private static final String LINE = "--format=%(objectname) %(refname) %(symref) %(*objectname)";
 
   /** From a node, which is not trusted. */
   private static final String MOST_BYTES = "--max-input-size=2147483648";
@@ -36,11 +36,17 @@ final class LaptopRepository {
   private static final int MOST_LINES = 1000;
 
   private final GitFolder folder;
+  private final Optional<Integer> most;
   private final Git git;
 
-  LaptopRepository(GitFolder folder, Tasks tasks) {
-    this.folder = folder;
+  LaptopRepository(SessionHistory.Source source, Tasks tasks) {
+    this.folder = source.folder();
+    this.most = source.most();
     this.git = new Git(folder.top(), tasks);
+  }
+
+  boolean sendsAll() {
+    return most.isEmpty();
   }
 
   /**
@@ -49,6 +55,8 @@ final class LaptopRepository {
    * @param head the branch, or the commit where there is none
    * @param tip the commit of it
    * @param refs by their names on the node
+   * @param shallow commits that are there without their parents
+   * @param cutAt after how many commits the history of this machine was cut, if it was
    */
   record State(
       String head,
@@ -56,7 +64,8 @@ final class LaptopRepository {
       Map<String, String> refs,
       List<String> shallow,
       List<String> exclude,
-      Map<String, String> settings) {
+      Map<String, String> settings,
+      Optional<Integer> cutAt) {
     State {
       refs = Map.copyOf(refs);
       shallow = List.copyOf(shallow);
@@ -78,6 +87,11 @@ final class LaptopRepository {
           exclude,
           "settings",
           settings);
+    }
+
+    /** Of a history that was cut for the node. */
+    List<String> beginning() {
+      return cutAt.isPresent() ? shallow : List.of();
     }
 
     Set<String> commits() {
@@ -117,8 +131,12 @@ final class LaptopRepository {
     }
   }
 
-  /** Empty before the first commit. */
-  Optional<State> read() throws HistoryStopped, InterruptedException {
+  /**
+   * Empty before the first commit.
+   *
+   * @param there what the node has, which decides where its history begins
+   */
+  Optional<State> read(NodeRepository.State there) throws HistoryStopped, InterruptedException {
     Optional<String> tip = git.run("rev-parse", "-q", "--verify", "HEAD^{commit}").text();
     if (tip.isEmpty()) {
       return Optional.empty();
@@ -128,9 +146,13 @@ final class LaptopRepository {
     for (Ref each : refs("refs/heads")) {
       refs.put(REMOTE + each.name().substring(HEADS.length()), each.value());
     }
+    var tips = new HashSet<>(refs.values());
+    tips.add(tip.get());
+    Optional<HistoryCut> cut = most.isPresent() ? cut(most.get(), tips, there) : Optional.empty();
     // Only those that cost no more objects.
     for (Ref each : refs("--merged=HEAD", "refs/tags", "refs/remotes")) {
-      if (!each.name().startsWith(REMOTE)) {
+      boolean isIn = cut.isEmpty() || cut.get().commits().contains(each.commit());
+      if (isIn && !each.name().startsWith(REMOTE)) {
         refs.put(each.name(), each.value());
       }
     }
@@ -141,9 +163,19 @@ final class LaptopRepository {
             branch.orElse(tip.get()),
             tip.get(),
             refs,
-            lines("shallow"),
+            cut.map(HistoryCut::shallow).orElse(lines("shallow")),
             exclude,
-            settings(branch)));
+            settings(branch),
+            cut.flatMap(_ -> most)));
+  }
+
+  private Optional<HistoryCut> cut(int count, Set<String> tips, NodeRepository.State there)
+      throws HistoryStopped, InterruptedException {
+    boolean follows =
+        !there.refs().isEmpty() && present(there.shallow()).containsAll(there.shallow());
+    return follows
+        ? HistoryCut.kept(git, tips, there.shallow())
+        : HistoryCut.first(git, count, tips, lines("shallow"));
   }
 
   private Map<String, String> settings(Optional<String> branch)
@@ -171,8 +203,12 @@ final class LaptopRepository {
     return settings;
   }
 
-  /** A ref that is not another's name. */
-  private record Ref(String name, String value) {}
+  /**
+   * A ref that is not another's name.
+   *
+   * @param commit of a tag that is an object, too
+   */
+  private record Ref(String name, String value, String commit) {}
 
   private List<Ref> refs(String... which) throws HistoryStopped, InterruptedException {
     var words = new ArrayList<>(List.of("for-each-ref", LINE));
@@ -180,8 +216,8 @@ final class LaptopRepository {
     var found = new ArrayList<Ref>();
     for (String line : git.lines("", words.toArray(String[]::new))) {
       String[] parts = line.split(" ", -1);
-      if (parts.length == 3 && parts[2].isEmpty()) {
-        found.add(new Ref(parts[1], parts[0]));
+      if (parts.length == 4 && parts[2].isEmpty()) {
+        found.add(new Ref(parts[1], parts[0], parts[3].isEmpty() ? parts[0] : parts[3]));
       }
     }
     return found;
@@ -212,10 +248,19 @@ final class LaptopRepository {
     return found;
   }
 
-  /** Writes what someone who has some commits needs for others. */
-  void pack(Collection<String> wanted, Collection<String> had, OutputStream to)
+  /**
+   * Writes what someone who has some commits needs for others.
+   *
+   * @param beginning commits whose parents are left out
+   */
+  void pack(
+      Collection<String> wanted,
+      Collection<String> had,
+      Collection<String> beginning,
+      OutputStream to)
       throws HistoryStopped, InterruptedException {
     var revisions = new StringBuilder();
+    beginning.forEach(each -> revisions.append("--shallow ").append(each).append('\n'));
     wanted.forEach(each -> revisions.append(each).append('\n'));
     had.forEach(each -> revisions.append('^').append(each).append('\n'));
     byte[] input = revisions.toString().getBytes(StandardCharsets.US_ASCII);

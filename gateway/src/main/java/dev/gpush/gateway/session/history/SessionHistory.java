@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.history;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.Link;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -44,7 +46,11 @@ public final class SessionHistory implements AutoCloseable {
   private final LaptopRepository here;
   private final Tasks tasks;
 
+  /** Two commands may want to end the session. */
+  private final ReentrantLock lastLooks = new ReentrantLock();
+
   private volatile String words = "";
+  private final News news = new News();
 
   // guarded by this
   private Optional<Task<?, ?>> looking = Optional.empty();
@@ -69,14 +75,23 @@ public final class SessionHistory implements AutoCloseable {
       Supplier<String> workspace,
       Supplier<Optional<String>> closed) {}
 
-  public SessionHistory(Session session, GitFolder folder, Tasks tasks) {
+  /**
+   * The repository on this machine.
+   *
+   * @param most so many of the newest commits are sent at first; empty: all
+   */
+  public record Source(GitFolder folder, Optional<Integer> most) {}
+
+  public SessionHistory(Session session, Source source, Tasks tasks) {
     this.session = session;
     this.tasks = tasks.group("history");
-    this.here = new LaptopRepository(folder, this.tasks);
+    this.here = new LaptopRepository(source, this.tasks);
   }
 
   public synchronized void start() {
-    looking = Optional.of(tasks.fork("history", this::run));
+    if (looking.isEmpty()) {
+      looking = Optional.of(tasks.fork("history", this::run));
+    }
   }
 
   private synchronized Optional<Task<?, ?>> stop() {
@@ -84,6 +99,11 @@ public final class SessionHistory implements AutoCloseable {
     looking = Optional.empty();
     running.ifPresent(Task::cancel);
     return running;
+  }
+
+  /** Tells a user what came or failed since someone was told last. */
+  public void say(Talk talk) {
+    news.take().forEach(talk::say);
   }
 
   /** Where it stands, as a sentence without its end, or nothing. */
@@ -131,6 +151,9 @@ public final class SessionHistory implements AutoCloseable {
       exchange();
     } catch (HistoryStopped stopped) {
       String before = words;
+      if (stampThere.isEmpty() && stopped.getCause() == null) {
+        news.failed("node 0 has no git repository, because " + stopped.why());
+      }
       words = "node 0 has no history of now, because " + stopped.why();
       looksToWait = LOOKS_BEFORE_RETRY;
       if (!words.equals(before)) {
@@ -151,22 +174,24 @@ public final class SessionHistory implements AutoCloseable {
   }
 
   private void exchange() throws HistoryStopped, InterruptedException {
-    Optional<LaptopRepository.State> state = here.read();
+    NodeRepository node = node();
+    NodeRepository.State there = node.look();
+    Optional<LaptopRepository.State> state = here.read(there);
     if (state.isEmpty()) {
       words = "";
       return;
     }
-    NodeRepository node = node();
-    NodeRepository.State there = node.look();
-    List<String> came = there.isMade() ? home(node).bringHome(there) : List.of();
-    if (!there.isMade() && here.packedBytes() > MOST_BYTES) {
-      throw new HistoryStopped("it is larger than 1 GiB");
+    List<CommitsThere.Came> came = there.isMade() ? home(node).bringHome(there) : List.of();
+    news.here(came);
+    if (!there.isMade() && here.sendsAll() && here.packedBytes() > MOST_BYTES) {
+      throw new HistoryStopped(
+          "it is larger than 1 GiB; git: {history: 1000} sends the newest 1000 commits");
     }
     NodeRepository.State now = send(node, state.get(), there);
     var tips = CommitsThere.branches(now).values();
     // A commit that was made meanwhile is the next look's.
     lastThere = here.present(tips).containsAll(tips) ? now.stamp() : "";
-    words = text(state.get(), now, came);
+    words = text(state.get(), now, came.stream().map(CommitsThere.Came::words).toList());
   }
 
   private CommitsThere home(NodeRepository node) {
@@ -187,7 +212,7 @@ public final class SessionHistory implements AutoCloseable {
         CommitsThere.branches(there).values(),
         to -> {
           if (!wanted.isEmpty()) {
-            here.pack(wanted, known, to);
+            here.pack(wanted, known, state.beginning(), to);
           }
         });
   }
@@ -203,6 +228,7 @@ public final class SessionHistory implements AutoCloseable {
             + (head.startsWith(HEADS) ? "on " + head.substring(HEADS.length()) + ", " : "at ")
             + commit.substring(0, Math.min(SHORT_HASH, commit.length()))
             + (isSame ? ", as here" : ""));
+    state.cutAt().ifPresent(most -> all.add("its history begins at the newest " + most));
     all.addAll(came);
     return String.join("; ", all);
   }
@@ -224,10 +250,24 @@ public final class SessionHistory implements AutoCloseable {
       return Optional.of("the node does not answer in time");
     } catch (GpushException away) {
       return Optional.of("its agent does not answer");
+    } catch (InterruptedException stop) {
+      if (tasks.isClosed()) { // Another command ends the session, and has looked.
+        return Optional.empty();
+      }
+      throw stop;
     }
   }
 
   private Optional<String> lastLook() throws InterruptedException {
+    lastLooks.lockInterruptibly();
+    try {
+      return lookAlone();
+    } finally {
+      lastLooks.unlock();
+    }
+  }
+
+  private Optional<String> lookAlone() throws InterruptedException {
     if (!isUp() || node().stamp().isEmpty()) {
       return Optional.empty();
     }

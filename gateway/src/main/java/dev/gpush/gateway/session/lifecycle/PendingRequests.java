@@ -9,6 +9,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
@@ -23,6 +24,7 @@ import dev.gpush.gateway.session.placement.Placement;
 import dev.gpush.gateway.session.placement.Preferences;
 import dev.gpush.gateway.session.placement.ResolvedUp;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -177,8 +179,8 @@ public final class PendingRequests {
    */
   private static void prepare(LiveSession session, PendingRequest pending)
       throws InterruptedException {
-    if (!session.entry().detail().isEmpty()) {
-      return;
+    if (session.work().generation() == 0) {
+      return; // Its files are not there.
     }
     SharedTalk talk = pending.talk();
     try {
@@ -242,7 +244,8 @@ public final class PendingRequests {
 
   /**
    * A failed push does not release nodes that no command waits for: the next command sends the
-   * files, and can ask questions.
+   * files, and can ask questions. Held files release none, because the user decides about them in
+   * the session.
    *
    * @return a sentence about files that were not sent; empty when they were
    */
@@ -251,6 +254,11 @@ public final class PendingRequests {
       session.work().push(false, talk);
       return "";
     } catch (GpushException failed) {
+      if (failed.failure() instanceof SyncFailure.Held(var paths)) {
+        String held = held(paths);
+        talk.say(held);
+        return held;
+      }
       if (talk.isFollowed()) {
         throw failed;
       }
@@ -258,6 +266,15 @@ public final class PendingRequests {
           + FailureText.clause(failed.failure())
           + "); gpush up sends them";
     }
+  }
+
+  private static String held(List<SyncFailure.HeldPath> paths) {
+    SyncFailure.HeldPath first = paths.getFirst();
+    return first.path()
+        + " is held: "
+        + first.why()
+        + (paths.size() == 1 ? "" : "; so are " + (paths.size() - 1) + " more")
+        + "; everything else was sent; gpush sync --keep laptop|node PATH decides";
   }
 
   /** Why it failed, if no command follows it. */

@@ -20,14 +20,6 @@ import java.util.Optional;
  * unregistered, or stays registered as leaked.
  */
 public final class SessionEndings {
-  /** Answers the question about runs: to end them is what the user asked for. */
-  private static final String YES = "--yes";
-
-  /**
-   * Answers the question about files, where {@code --yes} is not enough, and the one about runs.
-   */
-  private static final String DISCARD = "--discard";
-
   private final SessionRegistry registry;
   private final PendingReleases releases;
   private final Runnable changed;
@@ -82,69 +74,67 @@ public final class SessionEndings {
   }
 
   /**
-   * Gives a session back because the user asked for it, directly or by replacing it: runs in
-   * progress and files that exist only on the nodes are asked about first. Every command that ends
-   * an existing session uses this. The caller has the turn.
+   * Gives a session back because the user asked for it, without waiting for a push.
    *
-   * @param isDiscarding the answer was given beforehand, by {@value #DISCARD}
-   * @return the runs that were stopped, and the files that were kept because gpush did not make
-   *     them
+   * @param isDiscarding the answer to questions about files was given beforehand
+   * @return what {@link #giveBack} does; empty if the session was over before its turn came
    */
-  public GivenBack giveBackAsked(
-      LiveSession session, String reason, boolean isDiscarding, Talk talk)
+  public Optional<GivenBack> down(LiveSession session, boolean isDiscarding, Talk talk)
       throws InterruptedException {
-    // For a leaked session the user was asked when it was given back for the first time.
-    if (session.entry().state() != SessionState.LEAKED) {
-      boolean isConfirmed = false;
-      try {
-        if (!isDiscarding) {
-          confirmRuns(session, talk);
+    try (var consent = new EndConsent(isDiscarding, talk)) {
+      Optional<TurnQueue.Turn> turn = begin(session, "down", consent, talk);
+      while (turn.isEmpty()) {
+        session.pending().ifPresent(pending -> RequestFollowing.giveUp(session, pending, talk));
+        turn = begin(session, "down", consent, talk);
+      }
+      try (TurnQueue.Turn _ = turn.get()) {
+        if (session.isOver()) {
+          registry.remove(session);
+          return Optional.empty();
         }
-        bringCommitsHome(session, isDiscarding, talk);
-        if (!isDiscarding) {
-          UnsavedFiles.confirm(session, talk, DISCARD);
-        }
-        isConfirmed = true;
-      } finally {
-        if (!isConfirmed) {
-          session.workIfAny().ifPresent(SessionWork::goesOn);
-        }
+        requireOurs(session);
+        return Optional.of(giveBackAsked(session, "", consent, talk));
       }
     }
-    return giveBack(session, reason, talk);
   }
 
-  /** Asks if that is not possible and they would be lost. */
-  private static void bringCommitsHome(LiveSession session, boolean isDiscarding, Talk talk)
+  private static void requireOurs(LiveSession session) {
+    session
+        .superseded()
+        .ifPresent(
+            other -> {
+              throw new GpushException(other);
+            });
+  }
+
+  /**
+   * Takes the turn for a command that ends the session. Where the turn is taken, the user agrees
+   * first; only then is a push stopped, of a save or of another command.
+   *
+   * @return empty when there is a request instead that makes the session
+   */
+  public Optional<TurnQueue.Turn> begin(
+      LiveSession session, String what, EndConsent consent, Talk talk) throws InterruptedException {
+    Optional<TurnQueue.Turn> free = session.tryBegin(what);
+    if (free.isPresent() || session.pending().isPresent()) {
+      return free;
+    }
+    if (session.workIfAny().isPresent() && session.superseded().isEmpty()) {
+      consent.ask(session);
+    }
+    return session.beginEndOrJoin(what, talk);
+  }
+
+  /**
+   * Gives a session back because the user asked for it, directly or by replacing it. Every command
+   * that ends an existing session uses this. The caller has the turn.
+   *
+   * @param consent asked for what it lacks
+   */
+  public GivenBack giveBackAsked(LiveSession session, String reason, EndConsent consent, Talk talk)
       throws InterruptedException {
-    Optional<SessionWork> work = session.workIfAny();
-    Optional<String> problem = work.isPresent() ? work.get().bringCommitsHome() : Optional.empty();
-    boolean isLost = problem.isPresent() && !session.backend().capabilities().keepsFiles();
-    if (isLost && !isDiscarding) {
-      talk.confirm(
-          "commits that were made on the nodes of "
-              + session.name()
-              + " could not be looked for and would be lost, because "
-              + problem.get()
-              + "; give the nodes back?",
-          DISCARD);
-    }
-  }
-
-  /** Names the runs that would be ended, and asks. */
-  private static void confirmRuns(LiveSession session, Talk talk) {
-    List<String> running = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
-    if (!running.isEmpty()) {
-      talk.confirm(
-          String.join(", ", running)
-              + (running.size() == 1 ? " is" : " are")
-              + " in progress on "
-              + session.name()
-              + "; stop "
-              + (running.size() == 1 ? "it" : "them")
-              + " and give the nodes back?",
-          YES);
-    }
+    consent.ask(session);
+    return giveBack(session, reason, talk);
   }
 
   /**
@@ -158,11 +148,8 @@ public final class SessionEndings {
       throws InterruptedException {
     boolean isGone = false;
     String why = "giving it back failed";
-    List<Integer> running =
-        session.workIfAny().map(SessionWork::running).orElse(List.of()).stream()
-            .map(RunView::number)
-            .toList();
-    List<String> words = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
+    List<RunView> running = session.workIfAny().map(SessionWork::running).orElse(List.of());
+    List<String> words = session.workIfAny().map(work -> work.words(running)).orElse(List.of());
     try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
       session
           .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
@@ -172,7 +159,7 @@ public final class SessionEndings {
       List<String> kept = releases.releaseAll(session);
       isGone = true;
       words.forEach(run -> talk.say("stopped " + run));
-      return new GivenBack(running, kept);
+      return new GivenBack(running.stream().map(RunView::number).toList(), kept);
     } catch (GpushException failed) {
       why = why(failed);
       throw failed;

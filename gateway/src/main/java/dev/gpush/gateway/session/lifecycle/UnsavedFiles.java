@@ -2,7 +2,6 @@ package dev.gpush.gateway.session.lifecycle;
 
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionAgents;
 import java.time.Duration;
@@ -10,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Files that exist only on the nodes, if their disks end with them: gpush asks before they are
@@ -25,10 +25,10 @@ final class UnsavedFiles {
 
   private UnsavedFiles() {}
 
-  /** Asks before they are lost; the caller has the turn. */
-  static void confirm(LiveSession session, Talk talk, String flag) throws InterruptedException {
+  /** What to ask before they are lost. */
+  static Optional<String> question(LiveSession session) throws InterruptedException {
     if (session.backend().capabilities().keepsFiles() || session.entry().grant().isEmpty()) {
-      return;
+      return Optional.empty();
     }
     List<Integer> nodes =
         session.gang().nodes().stream()
@@ -51,9 +51,9 @@ final class UnsavedFiles {
         silent.add(Integer.toString(node));
       }
     }
-    if (files > 0 || !silent.isEmpty()) {
-      talk.confirm(question(session, files, bytes, named, silent), flag);
-    }
+    return files > 0 || !silent.isEmpty()
+        ? Optional.of(question(session, files, bytes, named, silent))
+        : Optional.empty();
   }
 
   private static String question(

@@ -76,8 +76,9 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * As {@link #beginOrJoin}, for a command that may end the session: it does not wait for a push,
-   * whether of a save or of another command. That of a request that can be joined goes on.
+   * As {@link #beginOrJoin}, for a command that ends the session, to which the user has agreed: it
+   * does not wait for a push, whether of a save or of another command. That of a request that can
+   * be joined goes on.
    */
   public Optional<TurnQueue.Turn> beginEndOrJoin(String what, Talk talk)
       throws InterruptedException {

@@ -5,7 +5,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.Sessions.Ended;
-import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.gateway.session.ledger.Ledger;
@@ -46,6 +45,12 @@ public final class SessionRegistry {
   /** A session with its turn. */
   public record Taken(LiveSession session, TurnQueue.Turn turn) {}
 
+  /** How {@code up} takes the turn of a session; empty when it can join a request instead. */
+  @FunctionalInterface
+  public interface TurnTaking {
+    Optional<TurnQueue.Turn> take(LiveSession session) throws InterruptedException;
+  }
+
   /**
    * A session for {@code up}.
    *
@@ -58,14 +63,13 @@ public final class SessionRegistry {
    * its request can be joined; else a new one, whose turn is taken before another command can find
    * it.
    *
-   * @param mayEnd whether the command may end the session that there is
+   * @param taking takes the turn of a session that there is
    */
   public Entered enter(
       Optional<SessionName> name,
       Path root,
-      boolean mayEnd,
-      Function<SessionName, LiveSession> maker,
-      Talk talk)
+      TurnTaking taking,
+      Function<SessionName, LiveSession> maker)
       throws InterruptedException {
     LiveSession found;
     synchronized (this) {
@@ -79,9 +83,7 @@ public final class SessionRegistry {
       }
       found = there.get();
     }
-    Optional<TurnQueue.Turn> turn =
-        mayEnd ? found.beginEndOrJoin("up", talk) : found.beginOrJoin("up", talk);
-    return new Entered(found, turn, false);
+    return new Entered(found, taking.take(found), false);
   }
 
   /** This folder's session, or the only one that there is. */

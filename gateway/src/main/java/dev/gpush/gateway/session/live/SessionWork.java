@@ -28,7 +28,6 @@ import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.launch.plan.RunWarning;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
-import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -118,7 +117,7 @@ public final class SessionWork implements AutoCloseable {
       SyncView.Mode mode,
       SessionSaves.WhileRunning whileRunning,
       Path paused,
-      Optional<GitFolder> repository) {}
+      Optional<SessionHistory.Source> repository) {}
 
   /** What brings saves to the nodes. */
   public LiveSync live() {
@@ -194,6 +193,12 @@ public final class SessionWork implements AutoCloseable {
     return forwards;
   }
 
+  /** Tells the user once what happened meanwhile: to agents, and to the repository of node 0. */
+  public void sayNews(Talk talk) {
+    restarted.say(talk);
+    history.ifPresent(known -> known.say(talk));
+  }
+
   /** Sends the workspace to all nodes or to none. */
   public long push(boolean overwrite, Talk talk) throws InterruptedException {
     return push(options(overwrite), talk);
@@ -202,7 +207,7 @@ public final class SessionWork implements AutoCloseable {
   /** Decides about what is held, and sends the workspace to all nodes or to none. */
   public long keep(KeepRequest request, Talk talk) throws InterruptedException {
     long generation = push(options(false).keeping(request), talk);
-    restarted.say(talk);
+    sayNews(talk);
     prepare(talk);
     return generation;
   }
@@ -248,7 +253,7 @@ public final class SessionWork implements AutoCloseable {
    */
   public long bring(boolean overwrite, Talk talk) throws InterruptedException {
     long generation = push(overwrite, talk);
-    restarted.say(talk);
+    sayNews(talk);
     prepare(talk);
     return generation;
   }
@@ -395,10 +400,10 @@ public final class SessionWork implements AutoCloseable {
     return launcher.list().reversed().stream().filter(run -> !run.isOver()).toList();
   }
 
-  /** {@link #running} in words, each with how long it has been going. */
-  public List<String> runningWords() {
+  /** These runs in words, each with how long it has been going. */
+  public List<String> words(List<RunView> running) {
     Instant now = clock.now();
-    return running().stream().map(run -> run.label(Duration.between(run.started(), now))).toList();
+    return running.stream().map(run -> run.label(Duration.between(run.started(), now))).toList();
   }
 
   public int claimed(int node) {

@@ -10,6 +10,7 @@ import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.history.SessionHistory;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.launch.Launcher;
@@ -131,9 +132,19 @@ public final class SessionWorks {
   }
 
   /** The one whose top the workspace is: the history of a part of one would not fit its files. */
-  private static Optional<GitFolder> repository(Path root, Optional<Config> config) {
-    boolean isOff = config.flatMap(read -> read.text("sync.history")).equals(Optional.of("off"));
-    return isOff ? Optional.empty() : GitFolder.around(root).filter(git -> git.top().equals(root));
+  private static Optional<SessionHistory.Source> repository(Path root, Optional<Config> config) {
+    String history = config.flatMap(read -> read.text("git.history")).orElse("all");
+    return switch (history) {
+      case "none" -> Optional.empty();
+      case "all" -> source(root, Optional.empty());
+      default -> source(root, Optional.of(Integer.parseInt(history)));
+    };
+  }
+
+  private static Optional<SessionHistory.Source> source(Path root, Optional<Integer> most) {
+    return GitFolder.around(root)
+        .filter(git -> git.top().equals(root))
+        .map(git -> new SessionHistory.Source(git, most));
   }
 
   private static WorkspaceSync.Edits edits(Optional<Config> config) {

@@ -76,7 +76,7 @@ public final class LiveSync implements AutoCloseable {
   // confined to the saves thread
   private boolean isOpen;
   private volatile boolean isLeftThere;
-  private Optional<String> edits = Optional.empty();
+  private volatile Optional<String> edits = Optional.empty();
   private Optional<Set<Path>> unseen = Optional.empty();
   private Duration pause = Duration.ZERO;
   private boolean isKnown;
@@ -119,7 +119,7 @@ public final class LiveSync implements AutoCloseable {
     this.aside = new NodesAside(name, sync, nodes, generations, watch::wake, clock, this.tasks);
     this.use = new FileUse(session, this.tasks);
     this.nodeEdits = new NodeEdits(session, sync, nodes.getFirst(), push, use, clock, this.tasks);
-    this.view = new SavesView(session, watch, state, generations, sync, this::isAhead, clock);
+    this.view = new SavesView(session, watch, state, generations, sync, this::incoming, clock);
   }
 
   /** Begins with a look at everything: what was missed is found. */
@@ -363,9 +363,14 @@ public final class LiveSync implements AutoCloseable {
     return look(waiting);
   }
 
-  /** Whether the editors' node has something that is not here. On any thread. */
-  private boolean isAhead() {
-    return isLeftThere || nodeEdits.isAhead();
+  /** On any thread. */
+  private SyncView.Incoming incoming() {
+    boolean isLeft = isLeftThere || edits.isPresent();
+    if (!isLeft && !nodeEdits.isAhead()) {
+      return SyncView.Incoming.NONE;
+    }
+    boolean isWaiting = isLeft || state.isLeftToOthers() || session.closed().isPresent();
+    return isWaiting ? SyncView.Incoming.WAITING : SyncView.Incoming.COMING;
   }
 
   private boolean bringsHome() {

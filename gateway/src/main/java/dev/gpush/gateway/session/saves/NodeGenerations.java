@@ -134,6 +134,12 @@ public final class NodeGenerations {
     nodes.get(index).isAway = isAway;
   }
 
+  /** Whether what the node says of itself arrives: it is neither left out nor cut off. */
+  synchronized boolean isHeard(int index) {
+    Node node = nodes.get(index);
+    return node.behind.isEmpty() && !node.isAway;
+  }
+
   synchronized List<Integer> away() {
     return IntStream.range(0, nodes.size())
         .filter(index -> nodes.get(index).isAway)

@@ -8,7 +8,7 @@ import dev.gpush.sync.watch.WorkspaceWatch;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /** Where the files of a session stand, for its users. Thread-safe. */
 final class SavesView {
@@ -19,11 +19,11 @@ final class SavesView {
   private final SaveState state;
   private final NodeGenerations generations;
   private final WorkspaceSync sync;
-  private final BooleanSupplier isAhead;
+  private final Supplier<SyncView.Incoming> incoming;
   private final Clock clock;
 
   /**
-   * @param isAhead whether the editors' node has something that is not here yet
+   * @param incoming whether the editors' node has something that is not here yet
    */
   SavesView(
       SessionPort session,
@@ -31,14 +31,14 @@ final class SavesView {
       SaveState state,
       NodeGenerations generations,
       WorkspaceSync sync,
-      BooleanSupplier isAhead,
+      Supplier<SyncView.Incoming> incoming,
       Clock clock) {
     this.session = session;
     this.watch = watch;
     this.state = state;
     this.generations = generations;
     this.sync = sync;
-    this.isAhead = isAhead;
+    this.incoming = incoming;
     this.clock = clock;
   }
 
@@ -59,13 +59,7 @@ final class SavesView {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
-    return now.mode() == SyncView.Mode.LIVE && now.pending().isEmpty() && isAhead(now)
-        ? now.heldBy("what was changed on node 0 is on its way here")
-        : now;
-  }
-
-  private boolean isAhead(SyncView now) {
-    return now.held().isEmpty() && isAhead.getAsBoolean();
+    return now;
   }
 
   SyncView now() {
@@ -75,18 +69,20 @@ final class SavesView {
     boolean isOff = moment.mode() == SyncView.Mode.OFF;
     List<SyncView.Node> views = generations.views();
     var versions = new SyncView.Versions(sync.last().held(), sync.last().trashes());
+    SyncView.Incoming coming = incoming.get();
     return new SyncView(
         moment.mode(),
         moment.mode() == SyncView.Mode.LIVE
             && isCalm
             && closed.isEmpty()
             && moment.isSettled()
-            && !isAhead.getAsBoolean()
+            && coming == SyncView.Incoming.NONE
             && versions.held().isEmpty()
             && generations.areEqual(),
         views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
         views,
         moment.pending(),
+        generations.isHeard(0) ? coming : SyncView.Incoming.NONE,
         isOff ? List.of() : closed.or(() -> cut(moment)).map(SavesView::all).orElse(moment.held()),
         sync.staying().entrySet().stream()
             .map(each -> new SyncView.Held(each.getKey(), each.getValue()))

@@ -31,6 +31,11 @@ public final class FakeTalk implements Talk {
     return new FakeTalk(answer, () -> {});
   }
 
+  /** With its own answer each time, to the questions of an option. */
+  static FakeTalk answering(Predicate<String> answer) {
+    return new FakeTalk(answer, true, () -> {});
+  }
+
   /** Of a command with {@code --yes} and nobody at a terminal. */
   public static FakeTalk unattended() {
     return new FakeTalk("--yes"::equals, false, () -> {});

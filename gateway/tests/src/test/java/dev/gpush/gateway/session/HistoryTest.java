@@ -6,6 +6,7 @@ import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
@@ -134,9 +135,16 @@ final class HistoryTest {
         () -> gateway.syncState(DEVBOX).history().contains("1 commit of node 0 is here"));
     assertEquals(1, git(project, "log", "--format=%s", "main").lines().count());
 
-    git(project, "merge", "-q", "--ff-only", HOME_REF);
+    // Also where the file has come home before: a merge would not replace it.
+    git(project, "reset", "-q", HOME_REF);
     awaitFollows();
     until("the ref goes", () -> git(project, "rev-parse", "-q", "--verify", HOME_REF).isEmpty());
+  }
+
+  private List<String> newsOfSync() throws InterruptedException {
+    FakeTalk talk = FakeTalk.answering(true);
+    gateway.sync(DEVBOX, false, talk);
+    return talk.lines().stream().filter(line -> line.contains(" of node 0 ")).toList();
   }
 
   @Test
@@ -166,8 +174,36 @@ final class HistoryTest {
   }
 
   @Test
+  void onlyTheNewestCommitsAreSentWhereThatIsWanted() throws Exception {
+    Files.writeString(project.resolve("gpush.yaml"), "git: {history: 2}\n");
+    git(project, "tag", "old");
+    for (int number = 2; number < 5; number++) {
+      commit(project, "train.py", "print(%d)\n".formatted(number));
+    }
+    git(project, "tag", "-a", "-m", "new", "new");
+    up();
+    until("it is there", () -> head(there).equals(head(project)));
+    assertEquals("2", git(there, "rev-list", "--count", "HEAD"));
+    assertEquals("new", git(there, "tag"));
+    assertEquals("", git(there, "fsck", "--connectivity-only"));
+
+    commit(project, "train.py", "print(5)\n");
+    until("it follows", () -> head(there).equals(head(project)));
+    assertEquals("3", git(there, "rev-list", "--count", "HEAD"));
+    assertTrue(gateway.syncState(DEVBOX).history().contains("its history begins at the newest 2"));
+
+    String made = commit(there, "there.py", "print(6)\n");
+    awaitHome(made);
+    assertEquals("6", git(project, "rev-list", "--count", HOME_REF));
+    String said = "1 commit of node 0 is here as " + HOME_REF;
+    until("it is known", () -> gateway.syncState(DEVBOX).history().contains(said));
+    assertEquals(List.of(said), newsOfSync());
+    assertEquals(List.of(), newsOfSync());
+  }
+
+  @Test
   void isLeftOutWhereItIsSwitchedOff() throws Exception {
-    Files.writeString(project.resolve("gpush.yaml"), "sync: {history: off}\n");
+    Files.writeString(project.resolve("gpush.yaml"), "git: {history: none}\n");
     up();
     commit(project, "train.py", "print(2)\n");
     until(

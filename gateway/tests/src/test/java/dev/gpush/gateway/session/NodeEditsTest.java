@@ -5,7 +5,9 @@ import static dev.gpush.gateway.session.SessionRig.ask;
 import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionView;
@@ -137,6 +139,56 @@ final class NodeEditsTest {
     await(node1, "new.py", "made during the run");
     awaitSynced();
     assertFalse(Files.exists(project.resolve("metrics.txt")));
+  }
+
+  /** The direction is that of the gateway's state, also while a run holds saves. */
+  @Test
+  void eachWayIsSeenAndWhatIsHeldIsOnNone() throws Exception {
+    awaitSynced();
+    // Not complete for as long as it changes.
+    Path growing = node0.resolve("notes.txt");
+    SyncView coming = state();
+    for (int i = 0; coming.incoming() == SyncView.Incoming.NONE; i++) {
+      Files.writeString(growing, "line " + i);
+      coming = state();
+    }
+    assertEquals(SyncView.Incoming.COMING, coming.incoming());
+    assertFalse(coming.isSynced());
+    awaitSynced();
+
+    RunView run = gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
+    Files.writeString(node0.resolve("train.py"), "edited during the run");
+    until(
+        () -> "it is here, and waits for the run: " + state(),
+        () -> isGoingOut("train.py", SyncView.Incoming.NONE));
+    assertTrue(has(project, "train.py", "edited during the run"));
+
+    Files.writeString(project.resolve("gone.py"), "edited here");
+    until("it waits, too", () -> state().pending().contains("gone.py"));
+    Files.writeString(node0.resolve("gone.py"), "edited there");
+    until(
+        () -> "what nobody can decide yet waits there: " + state(),
+        () -> isGoingOut("gone.py", SyncView.Incoming.WAITING));
+
+    gateway.runs().stop(DEVBOX, run.number(), "KILL", Duration.ofSeconds(1), Talk.silent());
+
+    until(() -> "only that is held: " + state(), () -> isHeldAlone("gone.py"));
+    assertTrue(has(node1, "train.py", "edited during the run"));
+    assertFalse(state().isSynced());
+  }
+
+  private boolean isGoingOut(String path, SyncView.Incoming incoming) {
+    SyncView now = state();
+    return now.pending().contains(path)
+        && now.incoming() == incoming
+        && now.waitsFor().orElse("").startsWith("run 1 on G");
+  }
+
+  private boolean isHeldAlone(String path) {
+    SyncView now = state();
+    return now.pending().isEmpty()
+        && now.incoming() == SyncView.Incoming.NONE
+        && now.versions().held().stream().map(HeldPath::path).toList().equals(List.of(path));
   }
 
   @Test

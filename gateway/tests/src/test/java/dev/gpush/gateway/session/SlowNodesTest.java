@@ -2,14 +2,17 @@ package dev.gpush.gateway.session;
 
 import static dev.gpush.gateway.session.SessionRig.DEVBOX;
 import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.replacing;
 import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
@@ -22,10 +25,12 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -38,11 +43,16 @@ final class SlowNodesTest {
   private SessionRig rig;
   private GatewaySessions gateway;
   private Path project;
+  private Path checkpoint;
   private final Set<Long> stopped = new HashSet<>();
 
   private SessionView up(SessionRig on) throws Exception {
+    return up(on, on.gateway());
+  }
+
+  private SessionView up(SessionRig on, GatewaySessions over) throws Exception {
     rig = on;
-    gateway = rig.gateway();
+    gateway = over;
     project = rig.project("project");
     SessionView made = gateway.up(ask(project, 2), Talk.silent());
     gateway.sync(DEVBOX, false, Talk.silent());
@@ -82,8 +92,16 @@ final class SlowNodesTest {
     assertTrue(status == 0 || ProcessHandle.of(process).isEmpty(), name + " " + process);
   }
 
-  private void write(String text) throws IOException {
-    Files.writeString(project.resolve("train.py"), text);
+  private void write(String text) {
+    write(project.resolve("train.py"), text);
+  }
+
+  private static void write(Path file, String text) {
+    try {
+      Files.writeString(file, text);
+    } catch (IOException broken) {
+      throw new UncheckedIOException(broken);
+    }
   }
 
   private static boolean has(NodeView node, String text) {
@@ -121,7 +139,10 @@ final class SlowNodesTest {
         () -> "node 0 has it: " + state(),
         () -> has(session.nodes().getFirst(), "print('second')\n"));
     assertFalse(has(slow, "print('second')\n"));
-    assertFalse(state().isSynced());
+    until(() -> "only node 1 is behind: " + state(), () -> state().pending().isEmpty());
+    SyncView behind = state();
+    assertFalse(behind.isSynced());
+    assertEquals(SyncView.Incoming.NONE, behind.incoming());
 
     resume();
 
@@ -133,7 +154,10 @@ final class SlowNodesTest {
   private record Waiting(Task<Long, RuntimeException> command, FakeTalk talk) {}
 
   private Waiting syncThatWaits() throws Exception {
-    SessionView session = up(SessionRig.calm());
+    return syncThatWaits(up(SessionRig.calm()));
+  }
+
+  private Waiting syncThatWaits(SessionView session) throws Exception {
     stopFiles(session.nodes().get(1));
     write("print('second')\n");
     FakeTalk talk = FakeTalk.answering(true);
@@ -152,6 +176,78 @@ final class SlowNodesTest {
     GpushException ended = assertThrows(GpushException.class, sync.command()::get);
     assertEquals(new SessionFailure.PushStopped("devbox"), ended.failure());
     assertEquals(List.of(), gateway.list());
+  }
+
+  /** With a file on node 0 whose disk ends with the session. */
+  private Waiting syncBesideACheckpoint() throws Exception {
+    SessionRig calm = SessionRig.calm();
+    SessionView session =
+        up(calm, calm.gateway(List.of(calm.backend().onPassingDisks()), SessionRig.DEADLINE));
+    checkpoint = Path.of(session.nodes().getFirst().info().workspace()).resolve("ckpt.pt");
+    write(checkpoint, "a night of work");
+    return syncThatWaits(session);
+  }
+
+  private static String question(int bytes) {
+    return "1 file, "
+        + bytes
+        + " bytes, exists only on the nodes of devbox and would be lost (node 0: ckpt.pt); give the"
+        + " nodes back?";
+  }
+
+  private static List<String> questions(FakeTalk talk) {
+    return talk.lines().stream().filter(line -> line.endsWith("?")).toList();
+  }
+
+  private static void declined(Executable command) {
+    var failed = assertThrows(GpushException.class, command);
+    assertInstanceOf(UsageFailure.Declined.class, failed.failure());
+  }
+
+  @Test
+  void aNoToDownOrToReplacingStopsNoPush() throws Exception {
+    Waiting sync = syncBesideACheckpoint();
+    var no = FakeTalk.answering(false);
+    var fits = FakeTalk.answering(false);
+
+    declined(() -> gateway.down(DEVBOX, false, no));
+    declined(() -> gateway.up(replacing(ask(project, 3)), no));
+    // What fits is not replaced, so it waits.
+    Task<SessionView, RuntimeException> up =
+        rig.tasks().fork("up", () -> gateway.up(replacing(ask(project, 2)), fits));
+    until("it waits", () -> fits.lines().contains("waiting for sync of devbox"));
+
+    assertEquals(List.of(question(15), question(15)), questions(no));
+    assertFalse(sync.command().isDone());
+    resume();
+    sync.command().get();
+    assertFalse(up.get().isNew());
+    assertEquals(List.of(), questions(fits));
+  }
+
+  @Test
+  void aYesStopsThePushAndOnlyWhatIsNewIsAskedAgain() throws Exception {
+    Waiting sync = syncBesideACheckpoint();
+    var answers = new AtomicInteger();
+    var talk =
+        FakeTalk.answering(
+            _ -> {
+              boolean isFirst = answers.getAndIncrement() == 0;
+              if (isFirst) {
+                write(checkpoint, "two nights of work");
+              }
+              return isFirst;
+            });
+    var yes = FakeTalk.answering(true);
+
+    declined(() -> gateway.down(DEVBOX, false, talk));
+    GpushException ended = assertThrows(GpushException.class, sync.command()::get);
+    gateway.down(DEVBOX, false, yes);
+
+    assertEquals(new SessionFailure.PushStopped("devbox"), ended.failure());
+    assertEquals(List.of(question(15), question(18)), questions(talk));
+    assertEquals(List.of(question(18)), questions(yes));
+    rig.assertNothingLeft(gateway);
   }
 
   @Test

@@ -4,8 +4,11 @@ import static dev.gpush.gateway.session.SessionRig.DEVBOX;
 import static dev.gpush.gateway.session.SessionRig.ask;
 import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionView;
@@ -16,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -101,6 +105,32 @@ final class SnapshotRunTest {
       awaitIn(node.resolve("out/place"), place + "\n");
       until("the snapshot is gone", () -> Files.notExists(Path.of(place)));
     }
+  }
+
+  @Test
+  void filesOfBeforeAreRunWhileTheLiveOnesStay() throws Exception {
+    List<Path> nodes = up();
+    RunView first = launch(Asked.run(project, "sh", "-c", "cat train.py >>ran"));
+    until("it is over", () -> gateway.runs().list(DEVBOX).getFirst().isOver());
+    save("print('edited')\n");
+    for (Path node : nodes) {
+      awaitIn(node.resolve("train.py"), "print('edited')\n");
+    }
+
+    RunView again = launch(Asked.run(project).at(Optional.of(first.generation())));
+
+    until("it is over", () -> gateway.runs().list(DEVBOX).getFirst().isOver());
+    assertEquals(first.generation(), again.generation());
+    for (Path node : nodes) {
+      awaitIn(node.resolve("ran"), "print('hello')\nprint('hello')\n");
+      awaitIn(node.resolve("train.py"), "print('edited')\n");
+    }
+    assertEquals(
+        new LaunchFailure.NoSnapshot(0, first.generation() + 7, ""),
+        assertThrows(
+                GpushException.class,
+                () -> launch(Asked.run(project, "true").at(Optional.of(first.generation() + 7))))
+            .failure());
   }
 
   @Test

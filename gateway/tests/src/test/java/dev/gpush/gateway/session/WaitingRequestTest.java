@@ -18,12 +18,15 @@ import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -147,6 +150,30 @@ final class WaitingRequestTest {
 
     awaitReady(gateway);
     assertEquals(Optional.of(1L), gateway.list().getFirst().generation());
+    down(gateway);
+  }
+
+  @Test
+  void whatIsHeldIsNamedAndTheRestIsThere() throws Exception {
+    GatewaySessions gateway = gateway("hpc");
+    upAndWait(gateway, talk).hangUp();
+    Path there = rig.path("nodes-hpc").resolve(waiting().orElseThrow().text()).resolve("0/project");
+    Files.createDirectories(there);
+    Files.writeString(there.resolve("train.py"), "print('theirs')\n");
+    Files.writeString(rig.path("project").resolve("other.py"), "print('other')\n");
+
+    places.free("hpc");
+
+    awaitReady(gateway);
+    String detail = gateway.list().getFirst().detail();
+    assertEquals(
+        "train.py is held: changed here TIME and on node 0 TIME; everything else was sent; gpush"
+            + " sync --keep laptop|node PATH decides",
+        detail.replaceAll("20\\S+Z", "TIME"));
+    assertTrue(Files.exists(there.resolve("other.py")));
+    gateway.keep(
+        DEVBOX, new KeepRequest(KeepRequest.Side.NODE, List.of("train.py")), Talk.silent());
+    assertEquals("", gateway.list().getFirst().detail());
     down(gateway);
   }
 

@@ -9,7 +9,9 @@ import dev.gpush.shell.console.ConsoleTalk;
 import dev.gpush.shell.render.Table;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +40,16 @@ public record Call(
 
   public Instant now() {
     return services.timing().clock().now();
+  }
+
+  /** Where the user reads times: {@code $TZ} if it names a zone, else as this machine has it. */
+  public ZoneId zone() {
+    String name = environment().getOrDefault("TZ", "");
+    try {
+      return ZoneId.of(name.startsWith(":") ? name.substring(1) : name);
+    } catch (DateTimeException noZone) {
+      return ZoneId.systemDefault();
+    }
   }
 
   /** -s NAME, else $GPUSH_SESSION. */

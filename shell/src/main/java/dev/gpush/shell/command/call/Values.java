@@ -40,6 +40,16 @@ public final class Values {
     return value;
   }
 
+  /** {@code G41}, as {@code gpush runs} shows it, or 41. */
+  public static long generation(String option, String text) {
+    String number = text.replaceFirst("^[Gg]", "");
+    if (!NUMBER.matcher(number).matches()) {
+      throw new GpushException(
+          new UsageFailure.BadValue(option, text, "a generation, such as G41"));
+    }
+    return Long.parseLong(number);
+  }
+
   /** {@code 0,2,5-7}; empty for none given. */
   public static Set<Integer> numbers(String option, Optional<String> text) {
     var numbers = new TreeSet<Integer>();

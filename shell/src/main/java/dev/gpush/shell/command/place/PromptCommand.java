@@ -7,6 +7,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.render.SessionText;
+import dev.gpush.shell.text.Symbols;
 import java.util.List;
 import picocli.CommandLine.Command;
 
@@ -15,7 +16,8 @@ import picocli.CommandLine.Command;
 public final class PromptCommand implements Action {
   @Override
   public int run(Call call) {
-    call.console().out(prompt(call));
+    String prompt = prompt(call);
+    call.console().out(Symbols.areShown(call.environment()) ? prompt : Symbols.inWords(prompt));
     return 0;
   }
 

@@ -11,6 +11,7 @@ import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
@@ -42,7 +43,8 @@ import picocli.CommandLine.Option;
           + " rank in front. Options end at the script's name: every later word goes to the script."
           + " train.py and -m module become ranks, one per GPU; job.sbatch and mpirun run on node 0"
           + " and start processes on all; task.sky.yaml and anything else run once per node."
-          + " Without a script, the last run is repeated. Without a session, gpush makes one, and"
+          + " Without a script, the last run is repeated; --at G41 runs the files of that"
+          + " generation, and without a script repeats its run. Without a session, gpush makes one, and"
           + " keeps it for the next run; while it waits in a queue you may close the terminal.",
       "On a terminal a line that several ranks print alike is shown once, with who printed it. A"
           + " file or a pipe gets every line of every rank.",
@@ -110,6 +112,12 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--snapshot", description = "run a copy of the files; saves go on meanwhile")
   boolean snapshot;
 
+  @Option(
+      names = "--at",
+      paramLabel = "GENERATION",
+      description = "run the files of G41; alone: repeat its run")
+  Optional<String> at;
+
   @Option(names = "--backend", paramLabel = "BACKEND", description = "where a new session is made")
   Optional<String> backend;
 
@@ -155,6 +163,7 @@ public final class RunCommand implements Action.OfWords {
     if (detach && watch) {
       throw Values.bad("run", "--watch follows the run, and --detach does not");
     }
+    Optional<Long> generation = generation();
     Set<Integer> shown = Values.numbers("--ranks", ranks);
     Optional<BatchHeaders> script =
         words.stream()
@@ -179,12 +188,14 @@ public final class RunCommand implements Action.OfWords {
     UnsupportedKeys.say(call);
 
     RunRequest request =
-        request(call, count, each, script.map(headers -> headers.tasks().orElse(1)), task);
+        request(call, count, each, script.map(headers -> headers.tasks().orElse(1)), task)
+            .at(generation);
     var talk = new SaidOnce(call.talk());
+    Runs runs = call.services().runs();
     RunView run =
-        call.services()
-            .runs()
-            .launch(target(call, script), request, event -> tell(call, event), talk);
+        generation.isPresent()
+            ? runs.launch(call.session().name(), request, talk)
+            : runs.launch(target(call, script), request, event -> tell(call, event), talk);
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
     if (detach) {
@@ -201,6 +212,21 @@ public final class RunCommand implements Action.OfWords {
       giveBack(call, session);
     }
     return status;
+  }
+
+  /** One session knows it, and of its scripts nothing is known here. */
+  private Optional<Long> generation() {
+    if (at.isEmpty()) {
+      return Optional.empty();
+    }
+    if (watch) {
+      throw Values.bad("run", "--watch runs what is saved, and --at what was saved before");
+    }
+    if (words.stream().limit(1).anyMatch(word -> word.matches(".*\\.(sbatch|sky\\.ya?ml)"))) {
+      throw Values.bad(
+          "run", "--at repeats " + words.getFirst() + " only without its name: gpush run --at G41");
+    }
+    return at.map(text -> Values.generation("--at", text));
   }
 
   private RunTarget target(Call call, Optional<BatchHeaders> script) {

@@ -26,9 +26,10 @@ import picocli.CommandLine.Parameters;
     header = "Bring the workspace to all nodes now",
     description = {
       "up and run do this by themselves, and so does each save, unless gpush.yaml has sync:"
-          + " {mode: manual}. status says what the nodes have, what is not there yet and why; pause"
-          + " stops sending saves until resume; now, or nothing, sends everything and asks what"
-          + " saves alone do not ask. --explain needs no session.",
+          + " {mode: manual}. status says what the nodes have, what is on its way to them or from node"
+          + " 0, what is held, which nodes are behind, and why; pause stops sending saves until"
+          + " resume; now, or nothing, sends everything and asks what saves alone do not ask."
+          + " --explain needs no session.",
       "A path that was changed here and on node 0, but differently, is held: both versions stay,"
           + " and run does not start. --keep laptop PATH sends what is here, --keep node PATH takes"
           + " what is there; the other version goes to a trash that status names."
@@ -172,7 +173,9 @@ public final class SyncCommand implements Action {
     if (json) {
       call.print(Documents.sync(session, state));
     } else {
-      new SyncText(session.name(), state).lines().forEach(line -> call.print(line + "\n"));
+      var text = new SyncText(state);
+      call.print(session.name() + " " + text.headline() + "\n");
+      text.details(call.zone()).forEach(line -> call.print("  " + line + "\n"));
     }
     return 0;
   }

@@ -26,14 +26,16 @@ import picocli.CommandLine.Option;
     header = "List your sessions",
     description = {
       "LEASE is the time until the nodes are given back: in any case (5h12m), or if nothing uses"
-          + " them (48m idle). What uses them, or since when nothing does, is below the table; an"
-          + " open connection does not count as use."
+          + " them (48m idle). Below the table is what uses them, or since when nothing does (an"
+          + " open connection does not count as use), and whether all nodes have your files or what"
+          + " is on its way."
     },
     footer = {
       "$ gpush ps",
       "NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER",
       "devbox  local    2 cpu nodes  ready  52m  20m idle  -     ~/proj",
-      "devbox: idle for 40m, since a command; VS Code is connected and silent"
+      "devbox: idle for 40m, since a command; VS Code is connected and silent",
+      "devbox is synced: all nodes have G43"
     })
 public final class PsCommand implements Action {
   @Option(names = "--json", description = "as JSON")
@@ -91,12 +93,11 @@ public final class PsCommand implements Action {
     }
   }
 
-  /** Saves that are not on all nodes. */
+  /** Whether all have the same files, or what is on its way or held. */
   private static void saySync(Call call, SessionView session) {
     SyncView sync = session.sync();
-    boolean isSaid = !sync.pending().isEmpty() || !sync.held().isEmpty();
-    if (session.state() == SessionState.READY && sync.mode() != SyncView.Mode.OFF && isSaid) {
-      new SyncText(session.name(), sync).lines().forEach(call::say);
+    if (session.state() == SessionState.READY && sync.mode() != SyncView.Mode.OFF) {
+      call.say(session.name() + " " + new SyncText(sync).headline());
     }
   }
 

@@ -411,6 +411,39 @@ final class RunCommandTest {
   }
 
   @Test
+  void anEarlierGenerationIsOneOfItsSession() {
+    desk.expect(
+        """
+        $ gpush run --at G41 train.py
+        2> gpush: there is no session
+        2>   because no folder has one yet
+        2>   try: gpush up
+        ? 255
+        """);
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(7, "done", Optional.of(0), "train.py");
+
+    assertEquals(0, desk.call(desk.client("gpush run --at G41 --detach")));
+    desk.expect(
+        """
+        $ gpush run --at 41.0
+        2> gpush: --at cannot be '41.0'
+        2>   because it must be a generation, such as G41
+        2>   try: gpush help run
+        ? 255
+        $ gpush run --at G41 --watch train.py
+        2> gpush: gpush run was not run
+        2>   because --watch runs what is saved, and --at what was saved before
+        2>   try: gpush help run
+        ? 255
+        """);
+
+    RunRequest request = desk.runs.launched.getLast();
+    assertEquals(Optional.of(41L), request.command().at());
+    assertEquals(List.of(), request.command().words());
+  }
+
+  @Test
   void detachSaysHowToFollow() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
 

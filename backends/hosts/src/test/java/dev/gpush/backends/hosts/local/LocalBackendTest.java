@@ -14,6 +14,6 @@ final class LocalBackendTest implements BackendContract {
 
   @Override
   public BackendPlace open() throws Exception {
-    return LocalPlace.of(folder.resolve("home"), folder.resolve("machine"));
+    return LocalPlace.of(6, folder.resolve("home"), folder.resolve("machine"));
   }
 }

@@ -36,12 +36,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * One GPUSH_HOME on a machine with six GPUs, which a script in a temporary folder pretends to be
- * nvidia-smi. Agents, locks and processes are real.
+ * One GPUSH_HOME on a machine whose GPUs are those that a script in a temporary folder, as
+ * nvidia-smi, prints. Agents, locks and processes are real.
  */
 final class LocalPlace implements BackendPlace {
-  static final int GPUS = 6;
+  static final int GPUS = 8;
 
+  private final int gpus;
   private final Path home;
   private final Path programs;
   private final Path locks;
@@ -51,7 +52,8 @@ final class LocalPlace implements BackendPlace {
   private final SecureRandom random = new SecureRandom();
   private final Queue<GangRequest> asked = new ConcurrentLinkedQueue<>();
 
-  private LocalPlace(Path home, Path programs, Path locks, List<String> prefix) {
+  private LocalPlace(int gpus, Path home, Path programs, Path locks, List<String> prefix) {
+    this.gpus = gpus;
     this.home = home;
     this.programs = programs;
     this.locks = locks;
@@ -65,20 +67,34 @@ final class LocalPlace implements BackendPlace {
     return asUser(home, machine, List.of());
   }
 
+  /** As {@link #of(Path, Path)}, on a machine with so many GPUs. */
+  static LocalPlace of(int gpus, Path home, Path machine) throws IOException {
+    return new LocalPlace(
+        gpus,
+        Files.createDirectories(home),
+        programs(gpus, machine),
+        machine.resolve("locks"),
+        List.of());
+  }
+
   /** As another user: every command starts with the words that make it so. */
   static LocalPlace asUser(Path home, Path machine, List<String> prefix) throws IOException {
     return new LocalPlace(
-        Files.createDirectories(home), programs(machine), machine.resolve("locks"), prefix);
+        GPUS,
+        Files.createDirectories(home),
+        programs(GPUS, machine),
+        machine.resolve("locks"),
+        prefix);
   }
 
   /** The made-up tool; its GPUs have the same random names every time. */
-  private static Path programs(Path machine) throws IOException {
+  private static Path programs(int gpus, Path machine) throws IOException {
     Path folder = Files.createDirectories(machine.resolve("bin"));
     Path tool = folder.resolve("nvidia-smi");
     if (!Files.exists(tool)) {
       var random = new Random();
       var script = new StringBuilder("#!/bin/sh\ncat <<END\n");
-      for (int gpu = 0; gpu < GPUS; gpu++) {
+      for (int gpu = 0; gpu < gpus; gpu++) {
         String id = "GPU-%08x-%04x".formatted(random.nextInt(), random.nextInt(65_536));
         script.append(gpu).append(", ").append(id).append(", NVIDIA H100 80GB HBM3\n");
       }
@@ -189,12 +205,12 @@ final class LocalPlace implements BackendPlace {
 
   @Override
   public int capacity() {
-    return GPUS / 2;
+    return gpus / 2;
   }
 
   @Override
   public GangRequest never() {
-    return request(GPUS / 2 + 1, BackendContract.LONG);
+    return request(gpus / 2 + 1, BackendContract.LONG);
   }
 
   @Override

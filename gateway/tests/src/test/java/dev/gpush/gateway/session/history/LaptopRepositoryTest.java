@@ -13,6 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** With the real git of this machine. */
 final class LaptopRepositoryTest {
+  private static final NodeRepository.State NOTHING =
+      new NodeRepository.State(false, Optional.empty(), Map.of(), List.of(), "");
+
   private final Tasks tasks = Tasks.named("test", (thread, bug) -> bug.printStackTrace());
 
   @TempDir private Path temporary;
@@ -34,7 +39,12 @@ final class LaptopRepositoryTest {
     git.lines("", "init", "-q", "-b", "main");
     git.lines("", "config", "user.name", "Ann");
     git.lines("", "config", "user.email", "ann@example.org");
-    repository = new LaptopRepository(GitFolder.around(root).orElseThrow(), tasks);
+    repository = sending(root, Optional.empty());
+  }
+
+  private LaptopRepository sending(Path root, Optional<Integer> most) {
+    var source = new SessionHistory.Source(GitFolder.around(root).orElseThrow(), most);
+    return new LaptopRepository(source, tasks);
   }
 
   @AfterEach
@@ -49,13 +59,13 @@ final class LaptopRepositoryTest {
 
   private byte[] pack(List<String> wanted, List<String> had) throws Exception {
     var out = new ByteArrayOutputStream();
-    repository.pack(wanted, had, out);
+    repository.pack(wanted, had, List.of(), out);
     return out.toByteArray();
   }
 
   @Test
   void hasNothingBeforeTheFirstCommit() throws Exception {
-    assertTrue(repository.read().isEmpty());
+    assertTrue(repository.read(NOTHING).isEmpty());
   }
 
   @Test
@@ -69,7 +79,7 @@ final class LaptopRepositoryTest {
     git.lines("", "update-ref", "refs/remotes/origin/other", second);
     git.lines("", "checkout", "-q", "main");
 
-    LaptopRepository.State state = repository.read().orElseThrow();
+    LaptopRepository.State state = repository.read(NOTHING).orElseThrow();
 
     assertEquals("refs/heads/main", state.head());
     assertEquals(first, state.tip());
@@ -81,6 +91,28 @@ final class LaptopRepositoryTest {
             "refs/tags/v1"),
         state.refs().keySet());
     assertEquals(Set.of(first, second), state.commits());
+  }
+
+  @Test
+  void aHistoryThatIsCutKeepsItsBeginning() throws Exception {
+    commit("one");
+    git.lines("", "tag", "old");
+    String second = commit("two");
+    String third = commit("three");
+    git.lines("", "tag", "-a", "-m", "object", "new");
+    LaptopRepository cut = sending(temporary.resolve("project").toRealPath(), Optional.of(2));
+
+    LaptopRepository.State state = cut.read(NOTHING).orElseThrow();
+
+    assertEquals(List.of(second), state.beginning());
+    assertEquals(Set.of("refs/remotes/laptop/main", "refs/tags/new"), state.refs().keySet());
+    var made =
+        new NodeRepository.State(
+            true, Optional.of("refs/heads/main"), Map.of("x", third), List.of(second), "");
+    commit("four");
+    assertEquals(List.of(second), cut.read(made).orElseThrow().beginning());
+    LaptopRepository all = sending(temporary.resolve("project").toRealPath(), Optional.of(100));
+    assertEquals(List.of(), all.read(NOTHING).orElseThrow().beginning());
   }
 
   @Test
@@ -121,7 +153,7 @@ final class LaptopRepositoryTest {
     byte[] pack = pack(List.of(hostile), List.of());
     Path fresh = Files.createDirectory(temporary.resolve("fresh")).toRealPath();
     new Git(fresh, tasks).lines("", "init", "-q");
-    var other = new LaptopRepository(GitFolder.around(fresh).orElseThrow(), tasks);
+    LaptopRepository other = sending(fresh, Optional.empty());
 
     assertThrows(HistoryStopped.class, () -> other.unpack(new ByteArrayInputStream(pack)));
     assertEquals(Set.of(), other.present(List.of(hostile)));

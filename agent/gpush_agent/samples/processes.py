@@ -1,0 +1,84 @@
+"""The runs in progress on this node, and what the processes of their ranks do."""
+import os
+import re
+
+from ..core import processes
+from ..runs import rundir
+
+MAX_RANKS = 256
+MAX_DEPTH = 3               # of launchers below launchers
+RANK = re.compile(br"RANK=([0-9]{1,6})\Z")
+# Of the fields of core.processes.stat_fields.
+STATE, USER_TICKS, SYSTEM_TICKS, STARTED, PAGES = 0, 11, 12, 19, 21
+
+
+def runs(state):
+    """Number, mode, first rank and processes of each run in progress. Reads the disk of the state folder, which may hang."""
+    found = []
+    for number in rundir.alive(state) if state else []:
+        folder = rundir.folder_of(state, number)
+        lock, spec = rundir.read(folder, "lock"), rundir.read(folder, "spec.json")
+        pids = [pid for pid in lock.get("ranks") or [] if isinstance(pid, int)]
+        found.append((number, spec.get("mode"), spec.get("first_rank") or 0, pids))
+    return found
+
+
+class Ranks:
+    def __init__(self):
+        self.ticks = float(os.sysconf("SC_CLK_TCK"))
+        self.page = os.sysconf("SC_PAGE_SIZE")
+        self.known = {}             # (pid, start) -> rank
+        self.before = {}            # (pid, start) -> (when, ticks)
+
+    def sample(self, found, now):
+        """An entry for each run of `runs`."""
+        before, self.before = self.before, {}
+        known, self.known = self.known, {}
+        entries = []
+        for number, mode, first, pids in found:
+            if mode == "ranks":     # their order is that of the ranks; a fork of a warm interpreter has its parent's variables
+                pairs = [(first + at, pid) for at, pid in enumerate(pids)]
+            else:
+                pairs = [pair for pid in pids for pair in self.below(pid, known, MAX_DEPTH)]
+                pairs = sorted(pairs) or [(None, pid) for pid in pids]
+            entries.append({"run": number, "ranks": [self.one(rank, pid, now, before) for rank, pid in pairs[:MAX_RANKS]]})
+        return entries
+
+    def below(self, pid, known, depth):
+        """(rank, pid) of this process if it is a rank, else of those that it has started."""
+        key = (pid, processes.started(pid))
+        rank = known[key] if key in known else rank_of(pid)
+        if rank is not None:        # else it may be about to begin, with the variables of its parent
+            self.known[key] = rank
+            return [(rank, pid)]
+        return [pair for child in children(pid) for pair in self.below(child, known, depth - 1)] if depth else []
+
+    def one(self, rank, pid, now, before):
+        fields = processes.stat_fields(pid)
+        if not fields:
+            return {"rank": rank, "pid": pid, "state": "ended", "cpu": None, "memory": None}
+        key, spent = (pid, int(fields[STARTED])), int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])
+        self.before[key] = (now, spent)
+        earlier = before.get(key)
+        cpu = None
+        if earlier is not None and now > earlier[0]:
+            cpu = round(100.0 * (spent - earlier[1]) / self.ticks / (now - earlier[0]), 1)
+        return {"rank": rank, "pid": pid, "state": fields[STATE].decode("ascii", "replace"), "cpu": cpu,
+                "memory": int(fields[PAGES]) * self.page}
+
+
+def rank_of(pid):
+    for entry in processes.variables(pid):
+        match = RANK.match(entry)
+        if match:
+            return int(match.group(1))
+    return None
+
+
+def children(pid):
+    """None on kernels that do not list them."""
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+            return [int(word) for word in file.read().split()][:MAX_RANKS]
+    except (OSError, ValueError):
+        return []

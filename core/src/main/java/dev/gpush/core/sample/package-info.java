@@ -1,0 +1,9 @@
+/**
+ * What nodes do at this moment: {@code NodeSample} is one look at a node, {@code GpuSample} at one
+ * of its GPUs, {@code NodeReading} the newest that is known of a node, and {@code Samples} the port
+ * that gives them.
+ */
+@NullMarked
+package dev.gpush.core.sample;
+
+import org.jspecify.annotations.NullMarked;
