@@ -151,7 +151,7 @@ public final class PendingRequests {
       connect(session, config, talk);
       idleTime.apply(session, talk);
       String unsent = push(session, talk);
-      session.work().live().view().limitation().ifPresent(talk::say);
+      session.work().live().view(Duration.ZERO).limitation().ifPresent(talk::say);
       session.move(session.entry().in(SessionState.READY, unsent));
       isReady = true;
     } catch (GpushException failed) {

@@ -92,19 +92,10 @@ public final class SessionEndings {
           registry.remove(session);
           return Optional.empty();
         }
-        requireOurs(session);
+        session.requireOurs();
         return Optional.of(giveBackAsked(session, "", consent, talk));
       }
     }
-  }
-
-  private static void requireOurs(LiveSession session) {
-    session
-        .superseded()
-        .ifPresent(
-            other -> {
-              throw new GpushException(other);
-            });
   }
 
   /**

@@ -221,13 +221,9 @@ public final class LiveSync implements AutoCloseable {
     return watch.coverage().isComplete() && state.awaitPending(limit);
   }
 
-  /** As {@link #view()}, after a moment in which a save that is on its way may arrive. */
+  /** After a moment in which a save that is on its way may arrive. */
   public SyncView view(Duration moment) {
     return view.after(moment);
-  }
-
-  public SyncView view() {
-    return view.now();
   }
 
   /** What was changed on the editors' node and is here by now. */
@@ -259,7 +255,6 @@ public final class LiveSync implements AutoCloseable {
         unseen = Optional.empty();
         hold("it failed; see gpush gateway logs");
       }
-      session.changed();
     }
   }
 

@@ -228,8 +228,9 @@ final class RetriesTest {
       Duration almost = wait.minusSeconds(2);
       step(almost, NOTHING);
       assertEquals(tries, session.tries.get(), "after " + almost);
-      assertEquals(List.of("train.py"), live.view().pending());
-      assertEquals(1, live.view().held().size(), () -> live.view().toString());
+      assertEquals(List.of("train.py"), live.view(Duration.ZERO).pending());
+      assertEquals(
+          1, live.view(Duration.ZERO).held().size(), () -> live.view(Duration.ZERO).toString());
 
       step(Duration.ofSeconds(2), NOTHING);
 
