@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 public record TopPicture(
     String title, Duration interval, Instant now, List<NodeReading> nodes, List<RunView> runs) {
-  /** A node may miss so many samples before it is called silent. */
+  /** A node is called silent after it has missed this number of samples. */
   private static final int MISSED = 3;
 
   private static final Duration LEAST = Duration.ofSeconds(3);

@@ -43,7 +43,7 @@ public final class TopScreen {
     this.standouts = Standouts.of(picture);
   }
 
-  /** At most so many lines, none wider than the columns. */
+  /** No more lines than rows, and none wider than the columns. */
   public static List<ScreenLine> lines(TopPicture picture, TopView view, int columns, int rows) {
     return new TopScreen(picture, view).lines(columns, rows);
   }

@@ -78,7 +78,7 @@ public final class SessionHistory implements AutoCloseable {
   /**
    * The repository on this machine.
    *
-   * @param most so many of the newest commits are sent at first; empty: all
+   * @param most the number of commits that are sent at first, the newest; empty: all
    */
   public record Source(GitFolder folder, Optional<Integer> most) {}
 

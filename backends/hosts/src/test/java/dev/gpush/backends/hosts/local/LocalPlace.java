@@ -67,7 +67,7 @@ final class LocalPlace implements BackendPlace {
     return asUser(home, machine, List.of());
   }
 
-  /** As {@link #of(Path, Path)}, on a machine with so many GPUs. */
+  /** As {@link #of(Path, Path)}, on a machine with this number of GPUs. */
   static LocalPlace of(int gpus, Path home, Path machine) throws IOException {
     return new LocalPlace(
         gpus,
