@@ -20,7 +20,6 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
@@ -80,7 +79,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final RequestFollowing following;
   private final SessionLinks links;
   private final SessionViews views;
-  private final ChangeSignal changes = new ChangeSignal();
   private final Preferences preferences;
   private final UnknownGangs unknown;
   private final Adoption adoption;
@@ -110,7 +108,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.backends = backends;
     this.configs = configs;
     var files = new SessionFiles(identity.home());
-    this.registry = new SessionRegistry(files, changed, changes);
+    this.registry = new SessionRegistry(files, changed);
     this.requests = new RequestBuilder(identity, backends, clock, random);
     this.attached = new AttachedPlacement(requests);
     this.placement = new Placement(requests, backends, timing, clock, own);
@@ -285,7 +283,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
                 requests.intent(name, config, wish, request),
                 requests.candidates(config, wish).getFirst(),
                 ledger,
-                changes));
+                registry.changes()));
   }
 
   @Override
@@ -314,7 +312,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   /** For {@link Runs#pictures}. */
   Runs.Pictures pictures() {
-    return new SessionPictures(this::find, registry, views, changes);
+    return new SessionPictures(this::find, registry, views);
   }
 
   @Override

@@ -20,22 +20,19 @@ final class SessionPictures implements Pictures {
   private final BiFunction<Optional<String>, Path, LiveSession> find;
   private final SessionRegistry registry;
   private final SessionViews views;
-  private final ChangeSignal changes;
 
   SessionPictures(
       BiFunction<Optional<String>, Path, LiveSession> find,
       SessionRegistry registry,
-      SessionViews views,
-      ChangeSignal changes) {
+      SessionViews views) {
     this.find = find;
     this.registry = registry;
     this.views = views;
-    this.changes = changes;
   }
 
   @Override
   public ChangeSignal changes() {
-    return changes;
+    return registry.changes();
   }
 
   @Override

@@ -48,7 +48,7 @@ public final class PictureText {
     parts.add(session.state().word() + (isWhole || detail.isEmpty() ? "" : ": " + detail));
     parts.add(SessionText.lease(session));
     if (!session.sync().nodes().isEmpty() && session.sync().mode() != SyncView.Mode.OFF) {
-      parts.add(new SyncText(session.name(), session.sync()).prompt());
+      parts.add(new SyncText(session.sync()).prompt());
     }
     for (RunView run : running().reversed()) {
       parts.add(run.label(Duration.between(run.started(), now)));

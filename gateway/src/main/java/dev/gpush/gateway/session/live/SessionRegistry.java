@@ -26,7 +26,7 @@ public final class SessionRegistry {
 
   private final SessionFiles files;
   private final Runnable changed;
-  private final ChangeSignal changes;
+  private final ChangeSignal changes = new ChangeSignal();
 
   // guarded by this: live, ended
   private final Map<SessionName, LiveSession> live = new LinkedHashMap<>();
@@ -34,12 +34,15 @@ public final class SessionRegistry {
 
   /**
    * @param changed called after a session was removed
-   * @param changes of all that users see of sessions
    */
-  public SessionRegistry(SessionFiles files, Runnable changed, ChangeSignal changes) {
+  public SessionRegistry(SessionFiles files, Runnable changed) {
     this.files = files;
     this.changed = changed;
-    this.changes = changes;
+  }
+
+  /** Signals when users would see something else of a session. */
+  public ChangeSignal changes() {
+    return changes;
   }
 
   /** A session with its turn. */
