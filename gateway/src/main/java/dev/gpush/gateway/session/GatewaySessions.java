@@ -312,7 +312,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   /** For {@link Runs#pictures}. */
   Runs.Pictures pictures() {
-    return new SessionPictures(this::find, registry, views);
+    return new SessionPictures(folder -> configs.load(folder).root(), registry, views);
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.run.Runs.Pictures;
+import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.task.ChangeSignal;
@@ -13,19 +14,17 @@ import dev.gpush.gateway.session.live.SessionWork;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
 
-/** Sessions as a terminal shows them by itself. */
+/** Sessions as a terminal shows them by itself: always those of one folder. For one thread. */
 final class SessionPictures implements Pictures {
-  private final BiFunction<Optional<String>, Path, LiveSession> find;
+  private final UnaryOperator<Path> rootOf;
   private final SessionRegistry registry;
   private final SessionViews views;
+  private Optional<Path> root = Optional.empty();
 
-  SessionPictures(
-      BiFunction<Optional<String>, Path, LiveSession> find,
-      SessionRegistry registry,
-      SessionViews views) {
-    this.find = find;
+  SessionPictures(UnaryOperator<Path> rootOf, SessionRegistry registry, SessionViews views) {
+    this.rootOf = rootOf;
     this.registry = registry;
     this.views = views;
   }
@@ -39,7 +38,7 @@ final class SessionPictures implements Pictures {
   public Picture of(Optional<String> name, Path folder) {
     LiveSession session;
     try {
-      session = find.apply(name, folder);
+      session = find(name, folder);
     } catch (GpushException none) {
       return new Picture(Optional.empty(), List.of(), Came.nothing(), registry.ended());
     }
@@ -48,5 +47,14 @@ final class SessionPictures implements Pictures {
     Came came = work.map(each -> each.live().came()).orElseGet(Came::nothing);
     SessionView view = views.glance(session);
     return new Picture(Optional.of(view), runs, came, registry.ended());
+  }
+
+  /** The folder's configuration is read once, not at each look. */
+  private LiveSession find(Optional<String> name, Path folder) {
+    if (name.isPresent()) {
+      return registry.named(SessionName.parse(name.get()));
+    }
+    root = root.or(() -> Optional.of(rootOf.apply(folder)));
+    return registry.of(root.get());
   }
 }

@@ -54,7 +54,7 @@ public final class SessionViews {
 
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
-  /** A report of node 0 is good enough for {@link #glance} for this long. */
+  /** Node 0 is not asked again by {@link #glance} for this long, also when it gave no answer. */
   private static final Duration FRESH = Duration.ofSeconds(15);
 
   private final Clock clock;
@@ -66,10 +66,16 @@ public final class SessionViews {
     this.tasks = tasks;
   }
 
-  /** What node 0 has said of the lease, and when. */
-  private record Report(Json status, long nanos) {
+  /**
+   * What node 0 has said of the lease.
+   *
+   * @param said when
+   * @param asked when it was asked last, without an answer perhaps
+   * @param moves of the session until then
+   */
+  private record Report(Json status, long said, long asked, long moves) {
     Duration age(Clock clock) {
-      return Duration.ofNanos(clock.nanos() - nanos);
+      return Duration.ofNanos(clock.nanos() - said);
     }
   }
 
@@ -165,7 +171,7 @@ public final class SessionViews {
 
   public SessionView of(LiveSession session, boolean isNew) {
     awaitTakeOver(session);
-    return of(session, new Report(status(session), clock.nanos()), sync(session), isNew);
+    return of(session, ask(session), sync(session), isNew);
   }
 
   /**
@@ -174,13 +180,33 @@ public final class SessionViews {
    */
   SessionView glance(LiveSession session) {
     awaitTakeOver(session);
-    Report last = reports.getOrDefault(session, new Report(Json.object(), clock.nanos()));
-    boolean isFresh = reports.containsKey(session) && last.age(clock).compareTo(FRESH) < 0;
-    Report report = isFresh ? last : new Report(status(session), clock.nanos());
-    reports.put(session, report); // Also none: a node that hangs is not asked for each look.
+    Optional<Report> last = Optional.ofNullable(reports.get(session));
+    Report report =
+        last.filter(each -> isFresh(each, session))
+            .orElseGet(
+                () -> {
+                  Report now = ask(session);
+                  return now.status().equals(Json.object()) ? again(session, last) : now;
+                });
     SyncView files =
         session.workIfAny().map(work -> work.files(Duration.ZERO)).orElseGet(SyncView::none);
     return of(session, report, files, false);
+  }
+
+  private boolean isFresh(Report report, LiveSession session) {
+    return report.moves() == session.moves() && clock.nanos() - report.asked() < FRESH.toNanos();
+  }
+
+  /** What was said last, which is counted down until node 0 answers again. */
+  private Report again(LiveSession session, Optional<Report> last) {
+    long now = clock.nanos();
+    Report kept =
+        last.map(each -> new Report(each.status(), each.said(), now, session.moves()))
+            .orElseGet(() -> new Report(Json.object(), now, now, session.moves()));
+    if (isUp(session)) {
+      reports.put(session, kept);
+    }
+    return kept;
   }
 
   private SessionView of(LiveSession session, Report report, SyncView files, boolean isNew) {
@@ -211,8 +237,7 @@ public final class SessionViews {
   }
 
   private Duration left(long seconds, Report report) {
-    Duration left = Duration.ofSeconds(seconds).minus(report.age(clock));
-    return left.isNegative() ? Duration.ZERO : left;
+    return Duration.ofSeconds(Math.max(0, seconds - report.age(clock).toSeconds()));
   }
 
   /** Where its files stand; a save of this moment is waited for, so that it need not be guessed. */
@@ -289,6 +314,22 @@ public final class SessionViews {
                     + DurationText.of(Duration.ofSeconds(left)));
   }
 
+  private static boolean isUp(LiveSession session) {
+    return session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Up);
+  }
+
+  /** Node 0's report, which is empty when there is no answer. */
+  private Report ask(LiveSession session) {
+    long moves = session.moves();
+    Json said = status(session);
+    long now = clock.nanos();
+    var report = new Report(said, now, now, moves);
+    if (!said.equals(Json.object())) {
+      reports.put(session, report);
+    }
+    return report;
+  }
+
   private Json status(LiveSession session) {
     // Node 0's agent decides for the gang; the others repeat its last message.
     Optional<Link> first =
@@ -297,10 +338,7 @@ public final class SessionViews {
       return Json.object();
     }
     try {
-      Json said =
-          tasks.within(ANSWER_LIMIT, "status", () -> first.get().call("status", Json.object()));
-      reports.put(session, new Report(said, clock.nanos()));
-      return said;
+      return tasks.within(ANSWER_LIMIT, "status", () -> first.get().call("status", Json.object()));
     } catch (GpushException | TimeoutException away) {
       return Json.object();
     } catch (InterruptedException stop) {

@@ -38,7 +38,7 @@ public final class Loop {
   /** This many lines are kept for a project. */
   private static final int HISTORY_LINES = 10_000;
 
-  /** The prompt moves when the answer comes, so nothing is waited for that a user would notice. */
+  /** The prompt moves later, so nothing is waited for that a user would notice. */
   private static final Duration PROMPT_LIMIT = Duration.ofMillis(200);
 
   /** Variables that ask for a plain terminal. */
@@ -71,7 +71,7 @@ public final class Loop {
     this.carrier = carrier;
     this.files = files;
     this.manner = manner;
-    this.watch = new ShellWatch(carrier, this::show, clock);
+    this.watch = new ShellWatch(carrier, manner, this::show, clock);
     this.reader = new LiveReader(terminal, variables(history), watch::show);
     reader.setParser(new LineParser());
     reader.setCompleter(new GatewayCompleter(carrier, files));
@@ -156,8 +156,9 @@ public final class Loop {
           case Line.Leave() -> {
             return status;
           }
-          case Line.Local(var command) -> status = giving(() -> carrier.local(command));
-          case Line.Command(var words) -> status = giving(() -> carrier.run(words));
+          case Line.Local(var command) -> status = giving("", () -> carrier.local(command));
+          case Line.Command(var words) ->
+              status = giving(words.getFirst(), () -> carrier.run(words));
         }
         if (status == ExitStatus.INTERRUPTED.number()) {
           break; // Ctrl-C is meant for all lines of a paste.
@@ -167,8 +168,8 @@ public final class Loop {
   }
 
   /** Gives the terminal to a command. */
-  private int giving(IntSupplier command) {
-    watch.begins();
+  private int giving(String verb, IntSupplier command) {
+    watch.begins(verb);
     reader.leave();
     try {
       return command.getAsInt();
@@ -177,9 +178,11 @@ public final class Loop {
     }
   }
 
-  /** What is asked for is as new as can be; what the watch knows may be a moment old. */
+  /** An answer has the save of this moment, which the watch may not know yet. */
   private String prompt(Tasks tasks) {
-    watch.take().forEach(event -> terminal.writer().println(event));
+    if (manner == Manner.PLAIN) {
+      watch.take().forEach(event -> terminal.writer().println(event));
+    }
     watch.asks();
     shown = decorated(answer(tasks).orElseGet(watch::prompt));
     return shown;
@@ -216,9 +219,6 @@ public final class Loop {
 
   /** On the thread of the watch, or on that of the reader when it begins a line. */
   private boolean show(String prompt, List<String> events, String status) {
-    if (manner == Manner.PLAIN) {
-      return false;
-    }
     String text = prompt.isEmpty() ? shown : decorated(prompt);
     return reader.show(new LiveReader.Around(text, events, status));
   }

@@ -9,6 +9,7 @@ import dev.gpush.shell.text.ShellEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What the gateway says while nobody types a command. One thread listens for as long as the shell
@@ -17,6 +18,9 @@ import java.util.Optional;
  */
 final class ShellWatch {
   private static final List<String> WORDS = List.of("__watch");
+
+  /** Commands that say themselves what becomes of the session. */
+  private static final Set<String> SAYING = Set.of("up", "run", "stop", "down", "adopt");
 
   private static final String ENDED =
       "the gateway has ended; sessions and runs go on, and the next command starts it again";
@@ -31,6 +35,7 @@ final class ShellWatch {
   private static final Duration AFTER_COMMAND = Duration.ofSeconds(1);
 
   private final Carrier carrier;
+  private final Loop.Manner manner;
   private final Screen screen;
   private final Clock clock;
   private final ChangeSignal wakes = new ChangeSignal();
@@ -41,6 +46,7 @@ final class ShellWatch {
   private String status = "";
   private boolean isNew;
   private boolean isBusy;
+  private String verb = "";
   private Optional<Long> doneAt = Optional.empty();
   private boolean isThere;
   private boolean isLost;
@@ -51,8 +57,9 @@ final class ShellWatch {
     boolean show(String prompt, List<String> events, String status);
   }
 
-  ShellWatch(Carrier carrier, Screen screen, Clock clock) {
+  ShellWatch(Carrier carrier, Loop.Manner manner, Screen screen, Clock clock) {
     this.carrier = carrier;
+    this.manner = manner;
     this.screen = screen;
     this.clock = clock;
   }
@@ -62,8 +69,10 @@ final class ShellWatch {
     Duration pause = FIRST_PAUSE;
     while (true) {
       long seen = wakes.count();
+      long begun = clock.nanos();
       carrier.follow(WORDS, this::hear);
-      if (isLostNow()) {
+      noteEnd();
+      if (clock.nanos() - begun > LONGEST_PAUSE.toNanos()) {
         pause = FIRST_PAUSE;
       }
       show();
@@ -73,21 +82,19 @@ final class ShellWatch {
     }
   }
 
-  /** A connection has ended, or there was none; true: it was one that lived. */
-  private synchronized boolean isLostNow() {
+  /** A connection has ended, or there was none. */
+  private synchronized void noteEnd() {
     if (isThere) {
       isThere = false;
-      isLost = true;
+      // Without a session it is nobody's business, and gateway stop says it itself.
+      isLost = !status.isEmpty() && !isOf(Set.of("gateway"));
       prompt = PictureText.PLAIN_PROMPT;
       status = "";
       isNew = true;
-      return true;
-    }
-    if (isLost) {
+    } else if (isLost) {
       isLost = false;
       waiting.add(ShellEvent.of("gateway", ENDED));
     }
-    return false;
   }
 
   private void hear(String line) {
@@ -117,12 +124,21 @@ final class ShellWatch {
 
   // guarded by this
   private boolean isNews(ShellEvent event) {
-    boolean isAfter = doneAt.map(at -> clock.nanos() - at < AFTER_COMMAND.toNanos()).orElse(false);
-    return !event.isSaid() || !(isBusy || isAfter);
+    return !event.isSaid() || !isOf(SAYING);
   }
 
-  /** Shows what is new, if a line is edited. */
+  /** One of these commands has the terminal, or had it a moment ago. */
+  // guarded by this
+  private boolean isOf(Set<String> verbs) {
+    boolean isAfter = doneAt.map(at -> clock.nanos() - at < AFTER_COMMAND.toNanos()).orElse(false);
+    return verbs.contains(verb) && (isBusy || isAfter);
+  }
+
+  /** Shows what is new, if a line is edited and can be drawn around. */
   void show() {
+    if (manner == Loop.Manner.PLAIN) {
+      return;
+    }
     String text;
     String bottom;
     List<ShellEvent> events;
@@ -154,9 +170,14 @@ final class ShellWatch {
     return waiting.due(clock.nanos()).stream().map(ShellEvent::shown).toList();
   }
 
-  /** A command has the terminal now. */
-  synchronized void begins() {
+  /**
+   * A command has the terminal now.
+   *
+   * @param named its first word; empty when it is not gpush's
+   */
+  synchronized void begins(String named) {
     isBusy = true;
+    verb = named;
   }
 
   /** The command has ended: it may have started a gateway. */

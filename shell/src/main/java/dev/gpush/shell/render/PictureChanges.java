@@ -25,11 +25,7 @@ import java.util.stream.Collectors;
 public final class PictureChanges {
   /** A lease is warned about when this much is left of it. */
   private static final List<Duration> WARNINGS =
-      List.of(
-          Duration.ofMinutes(1),
-          Duration.ofMinutes(5),
-          Duration.ofMinutes(10),
-          Duration.ofMinutes(30));
+      List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMinutes(30));
 
   private static final Set<SessionState> BEGINNING =
       Set.of(SessionState.ASKED, SessionState.QUEUED, SessionState.GRANTED);
@@ -43,15 +39,22 @@ public final class PictureChanges {
 
   private final SessionView before;
   private final SessionView now;
+  private final Function<Instant, String> time;
   private final List<ShellEvent> events = new ArrayList<>();
 
-  private PictureChanges(SessionView before, SessionView now) {
+  private PictureChanges(SessionView before, SessionView now, Function<Instant, String> time) {
     this.before = before;
     this.now = now;
+    this.time = time;
   }
 
-  /** In the order in which a user wants to read them. */
-  public static List<ShellEvent> between(Picture before, Picture now) {
+  /**
+   * In the order in which a user wants to read them.
+   *
+   * @param time as the user reads it
+   */
+  public static List<ShellEvent> between(
+      Picture before, Picture now, Function<Instant, String> time) {
     if (before.session().isEmpty()) {
       return List.of();
     }
@@ -68,7 +71,7 @@ public final class PictureChanges {
                           "end " + was.name(), was.name() + " has ended: " + ended.why()))
           .toList();
     }
-    var changes = new PictureChanges(was, is.get());
+    var changes = new PictureChanges(was, is.get(), time);
     changes.addRuns(before.runs(), now.runs());
     changes.addCame(before, now);
     changes.addHeld();
@@ -87,9 +90,13 @@ public final class PictureChanges {
   private void addRuns(List<RunView> were, List<RunView> are) {
     Map<Integer, RunView> known =
         were.stream().collect(Collectors.toMap(RunView::number, Function.identity()));
+    // Without any, its runs may not have been read yet.
+    int newest = were.stream().mapToInt(RunView::number).max().orElse(Integer.MAX_VALUE);
     for (RunView run : are.reversed()) {
       boolean wasOver =
-          Optional.ofNullable(known.get(run.number())).map(RunView::isOver).orElse(true);
+          Optional.ofNullable(known.get(run.number()))
+              .map(RunView::isOver)
+              .orElse(run.number() < newest);
       if (run.isOver() && !wasOver) {
         String line = label(run) + verdict(run);
         boolean isSaid = run.state().equals("stopped");
@@ -110,7 +117,7 @@ public final class PictureChanges {
     int status = run.exit().orElse(0);
     return switch (run.state()) {
       case "stopped" -> " was stopped";
-      case "lost" -> " is lost, because its node is";
+      case "lost" -> " is lost, because its node is lost";
       default -> status == 0 ? " is done" : " ended with status " + status;
     };
   }
@@ -120,8 +127,9 @@ public final class PictureChanges {
     if (count <= 0) {
       return;
     }
-    List<String> names = is.came().last().stream().limit(Math.min(count, NAMED)).toList();
-    long more = count - names.size();
+    List<String> last = is.came().last().stream().limit(count).toList();
+    List<String> names = last.stream().distinct().limit(NAMED).toList();
+    long more = last.stream().distinct().count() - names.size() + count - last.size();
     String all = String.join(", ", names) + (more > 0 ? " and " + more + " more files" : "");
     String key = count == 1 ? "came " + all : "came";
     events.add(ShellEvent.of(key, all + " came home from node 0"));
@@ -140,8 +148,8 @@ public final class PictureChanges {
                     ShellEvent.of(
                         "held " + held.path(),
                         held.path()
-                            + " is held, because "
-                            + held.why()
+                            + " is held: "
+                            + held.why(time)
                             + "; gpush sync status says what to do")));
     if (fresh.size() > NAMED) {
       events.add(ShellEvent.of("held", (fresh.size() - NAMED) + " more files are held"));
@@ -218,13 +226,13 @@ public final class PictureChanges {
   }
 
   private void addQueue() {
-    String key = "queue " + now.name();
     if (now.state() == SessionState.QUEUED && !now.detail().equals(before.detail())) {
-      events.add(ShellEvent.ofCommand(key, now.name() + " is queued: " + now.detail()));
+      events.add(
+          ShellEvent.ofCommand("queue " + now.name(), now.name() + " is queued: " + now.detail()));
     }
     if (now.state() == SessionState.READY && BEGINNING.contains(before.state())) {
       String what = now.shape() + " on " + now.backend();
-      events.add(ShellEvent.ofCommand(key, now.name() + " is ready: " + what));
+      events.add(ShellEvent.ofCommand("ready " + now.name(), now.name() + " is ready: " + what));
     }
   }
 

@@ -4,11 +4,13 @@ import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.Phrase;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Where the files of a session stand, in sentences, and in signs for the prompt. */
 public record SyncText(SyncView state) {
@@ -164,13 +166,17 @@ public record SyncText(SyncView state) {
     return lines;
   }
 
+  /** Times as a user reads them. */
+  public static Function<Instant, String> time(ZoneId zone) {
+    return TIME.withZone(zone)::format;
+  }
+
   private void addHeld(List<String> lines, ZoneId zone) {
-    DateTimeFormatter time = TIME.withZone(zone);
     List<HeldPath> held = state.versions().held();
     held.stream()
         .limit(NAMED)
         .forEach(
-            each -> lines.add("held: " + Clean.line(each.path() + ": " + each.why(time::format))));
+            each -> lines.add("held: " + Clean.line(each.path() + ": " + each.why(time(zone)))));
     if (held.size() > NAMED) {
       lines.add("and " + (held.size() - NAMED) + " more; " + ALL);
     }

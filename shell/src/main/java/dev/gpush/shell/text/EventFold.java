@@ -40,7 +40,7 @@ public final class EventFold {
         waiting.values().stream().filter(event -> !shown.containsKey(event.key())).toList();
     var lines = new ArrayList<ShellEvent>();
     if (left > 0 && !due.isEmpty()) {
-      lines.add(ShellEvent.of("left out", "and " + left + " earlier events"));
+      lines.add(ShellEvent.of("left out", left + " earlier events are not shown"));
       left = 0;
     }
     for (ShellEvent event : due) {

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param key events of one key repeat each other; the newest counts
  * @param text one line
- * @param isSaid by a command of the shell, if one is in progress: it need not be said again
+ * @param isSaid by the command that caused it, so a shell that has just run one says it no more
  * @param times how often
  */
 public record ShellEvent(String key, String text, boolean isSaid, int times) {
@@ -28,9 +28,9 @@ public record ShellEvent(String key, String text, boolean isSaid, int times) {
     return new ShellEvent(key, text, true, 1);
   }
 
-  /** This one, after an earlier one of its key. */
+  /** This one, after an earlier one of its key, which counts when it said the same. */
   ShellEvent after(ShellEvent before) {
-    return new ShellEvent(key, text, isSaid, before.times + times);
+    return new ShellEvent(key, text, isSaid, (before.text.equals(text) ? before.times : 0) + times);
   }
 
   /** As it is shown. */

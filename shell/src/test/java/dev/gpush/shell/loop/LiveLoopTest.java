@@ -132,6 +132,7 @@ final class LiveLoopTest {
   void aGatewayThatEndsIsSaidOnceAndComesBackWithTheNextCommand() throws Exception {
     try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
       screen.await("G1");
+      says("status", STATUS);
       says("prompt", "devbox · ✓G2 >");
       screen.await("2");
       carrier.answers.clear();

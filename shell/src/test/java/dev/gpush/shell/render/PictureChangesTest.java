@@ -94,7 +94,9 @@ final class PictureChangesTest {
   }
 
   private static List<String> between(Picture before, Picture now) {
-    return PictureChanges.between(before, now).stream().map(ShellEvent::shown).toList();
+    return PictureChanges.between(before, now, Instant::toString).stream()
+        .map(ShellEvent::shown)
+        .toList();
   }
 
   private List<String> between(SessionView before, SessionView now) {
@@ -127,9 +129,8 @@ final class PictureChangesTest {
     assertEquals(
         List.of(
             "devbox ends in 30m; gpush extend 2h keeps it",
-            "devbox ends in 10m; gpush extend 2h keeps it",
-            "devbox ends in 5m; gpush extend 2h keeps it",
-            "devbox ends in 1m; gpush extend 2h keeps it"),
+            "devbox ends in 15m; gpush extend 2h keeps it",
+            "devbox ends in 5m; gpush extend 2h keeps it"),
         marks);
   }
 
@@ -159,6 +160,15 @@ final class PictureChangesTest {
         List.of("run 7 (t.py, 2 ranks, 12m) was stopped"),
         between(running, of(session, run(7, "stopped", Optional.of(143)))));
     assertEquals(List.of(), between(of(session), of(session, run(7, "done", Optional.of(0)))));
+    assertEquals(
+        List.of("run 8 (t.py, 2 ranks, 12m) ended with status 1"),
+        between(
+            running,
+            of(
+                session,
+                run(8, "failed", Optional.of(1)),
+                run(7, "running", Optional.empty()),
+                run(6, "done", Optional.of(0)))));
   }
 
   @Test
@@ -199,7 +209,7 @@ final class PictureChangesTest {
   void aPathIsHeld() {
     assertEquals(
         List.of(
-            "a.py is held, because changed here, and deleted on node 0; gpush sync status says"
+            "a.py is held: changed here, and deleted on node 0; gpush sync status says"
                 + " what to do"),
         between(session, with(work("up", "up", "", "a.py"))));
   }
@@ -216,6 +226,10 @@ final class PictureChangesTest {
     assertEquals(
         List.of("l.py, k.py, j.py and 9 more files came home from node 0"),
         between(none, new Picture(none.session(), List.of(), many, List.of())));
+    var same = new Came(2, List.of("a.py", "a.py", "z.py"));
+    assertEquals(
+        List.of("a.py came home from node 0"),
+        between(none, new Picture(none.session(), List.of(), same, List.of())));
     assertEquals(List.of(), between(new Picture(none.session(), List.of(), many, List.of()), none));
   }
 

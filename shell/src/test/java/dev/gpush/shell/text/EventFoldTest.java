@@ -41,7 +41,7 @@ final class EventFoldTest {
     List<String> lines = due(0);
 
     assertEquals(21, lines.size());
-    assertEquals("and 980 earlier events", lines.getFirst());
+    assertEquals("980 earlier events are not shown", lines.getFirst());
     assertEquals("run 999 is done", lines.getLast());
   }
 

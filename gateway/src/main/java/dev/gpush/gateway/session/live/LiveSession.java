@@ -37,6 +37,7 @@ public final class LiveSession implements AutoCloseable {
   // isClosed, isObserved
   private Backend backend;
   private LedgerEntry entry;
+  private long moves;
   private List<Link> links = List.of();
   private Optional<SessionWork> work = Optional.empty();
   private Optional<Observation.Partly> lost = Optional.empty();
@@ -114,11 +115,17 @@ public final class LiveSession implements AutoCloseable {
     return pending.filter(request -> !request.isOver());
   }
 
+  /** How often its entry was written by this process. */
+  public synchronized long moves() {
+    return moves;
+  }
+
   /** Writes the ledger first, then changes this object. */
   public void move(LedgerEntry next) {
     ledger.put(next);
     synchronized (this) {
       entry = next;
+      moves++;
     }
     changed();
   }
@@ -128,6 +135,7 @@ public final class LiveSession implements AutoCloseable {
     ledger.put(next);
     synchronized (this) {
       entry = next;
+      moves++;
       backend = with;
     }
     changed();
@@ -148,6 +156,7 @@ public final class LiveSession implements AutoCloseable {
     }
     synchronized (this) {
       entry = next;
+      moves++;
     }
     changed();
     return problem;

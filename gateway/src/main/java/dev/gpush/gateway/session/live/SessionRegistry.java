@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Ended;
 import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.text.Nearest;
@@ -21,7 +22,7 @@ import java.util.function.Function;
 
 /** The sessions of this process by name and by workspace. Its lock is held for moments only. */
 public final class SessionRegistry {
-  /** A terminal that shows a session looks within a second of its end. */
+  /** Terminals that show a session look soon after its end, so a few are enough. */
   private static final int ENDED = 16;
 
   private final SessionFiles files;
@@ -137,7 +138,8 @@ public final class SessionRegistry {
     files.forget(last);
     synchronized (this) {
       if (live.remove(session.name(), session)) {
-        ended.addFirst(new Ended(last.id(), last.name(), last.detail()));
+        String why = last.state() == SessionState.RELEASED ? last.detail() : "";
+        ended.addFirst(new Ended(last.id(), last.name(), why));
       }
       if (ended.size() > ENDED) {
         ended.removeLast();

@@ -319,8 +319,8 @@ public final class LiveSync implements AutoCloseable {
       if (edits.isEmpty()) {
         retry = Backoff.none();
       }
-      state.looked(looked, edits, false);
       watch.dealtWith();
+      state.looked(looked, edits, false);
       if (isLeftThere && bringsHome()) {
         pushLeft(looked);
       }
@@ -408,14 +408,14 @@ public final class LiveSync implements AutoCloseable {
   private void send(Looked looked) throws InterruptedException {
     if (state.isLeftToOthers()) {
       String why = mode() == SyncView.Mode.PAUSED ? "paused" : "a watched run sends it";
-      state.looked(looked, Optional.of(why), false);
       watch.dealtWith();
+      state.looked(looked, Optional.of(why), false);
       return;
     }
     if (!retry.isOver(clock.nanos())) {
       pause = retry.left(clock.nanos());
-      state.looked(looked, Optional.of(failedWhy), false);
       watch.dealtWith();
+      state.looked(looked, Optional.of(failedWhy), false);
       return;
     }
     Optional<SessionPort.Turn> turn = push.isStopped() ? Optional.empty() : session.tryBegin();
@@ -428,9 +428,9 @@ public final class LiveSync implements AutoCloseable {
     try (SessionPort.Turn _ = turn.get()) {
       Optional<String> run = session.holdingRun();
       if (run.isPresent()) {
+        watch.dealtWith();
         state.looked(looked, run, false);
         pause = LOOK_AGAIN;
-        watch.dealtWith();
         return;
       }
       List<Integer> present = generations.present(clock.nanos());
@@ -465,10 +465,10 @@ public final class LiveSync implements AutoCloseable {
         generations.hold(present, pushed.generation().counter(), begun);
         busy.sent(pushed.paths(), clock.nanos());
         use.saved(pushed.paths(), busy);
+        watch.dealtWith();
         state.sent(looked.left());
         pause = isLeftThere ? LEAST : pause;
         retry = Backoff.none();
-        watch.dealtWith();
         return;
       } catch (NodeFailed failed) {
         aside.put(failed);

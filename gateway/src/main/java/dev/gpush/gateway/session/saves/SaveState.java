@@ -38,7 +38,7 @@ final class SaveState {
   private boolean isClosed;
 
   /**
-   * @param listener called after each change
+   * @param listener called after each change of what users see
    */
   SaveState(SyncView.Mode mode, Runnable listener) {
     this.mode = mode;
@@ -74,14 +74,19 @@ final class SaveState {
   }
 
   private void change(Runnable work) {
+    boolean isNew;
     lock.lock();
     try {
+      var before = List.of(moment(), came, watchers);
       work.run();
       changed.signalAll();
+      isNew = !List.of(moment(), came, watchers).equals(before);
     } finally {
       lock.unlock();
     }
-    listener.run();
+    if (isNew) {
+      listener.run();
+    }
   }
 
   SyncView.Mode mode() {

@@ -2,12 +2,16 @@ package dev.gpush.shell.command.place;
 
 import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.run.Runs.Pictures;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.PictureChanges;
 import dev.gpush.shell.render.PictureText;
+import dev.gpush.shell.render.SyncText;
 import dev.gpush.shell.text.EventFold;
+import dev.gpush.shell.text.Symbols;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Command;
@@ -22,8 +26,11 @@ public final class WatchCommand implements Action {
   /** Many changes within it are one. */
   private static final Duration PAUSE = Duration.ofMillis(100);
 
-  /** What repeats all the time is said this often. */
+  /** What repeats is said once in this time. */
   private static final Duration SPACING = Duration.ofSeconds(10);
+
+  /** Nothing tells when the kernel's last event of a file turns out to be nobody's. */
+  private static final Duration SETTLING = Duration.ofMillis(500);
 
   @Override
   public int run(Call call) throws InterruptedException {
@@ -31,6 +38,7 @@ public final class WatchCommand implements Action {
     Clock clock = call.services().timing().clock();
     Pictures pictures = call.services().runs().pictures();
     var events = new EventFold(SPACING);
+    boolean areShown = Symbols.areShown(call.environment());
     Optional<Picture> before = Optional.empty();
     while (true) {
       long seen = pictures.changes().count();
@@ -44,15 +52,23 @@ public final class WatchCommand implements Action {
       events
           .due(clock.nanos())
           .forEach(event -> lines.append("event\t").append(event.line()).append('\n'));
-      call.print(lines.toString());
-      Duration next = text.untilNext();
+      call.print(areShown ? lines.toString() : Symbols.inWords(lines.toString()));
+      Duration next = isSettling(now) ? SETTLING : text.untilNext();
       Duration due = events.next(clock.nanos()).orElse(next);
       pictures.changes().await(seen, PAUSE, due.compareTo(next) < 0 ? due : next);
     }
   }
 
+  private static boolean isSettling(Picture now) {
+    return now.session()
+        .map(SessionView::sync)
+        .filter(sync -> sync.mode() == SyncView.Mode.LIVE && !sync.isSynced())
+        .map(sync -> sync.pending().isEmpty() && sync.held().isEmpty())
+        .orElse(false);
+  }
+
   private static void add(Picture last, Picture now, Call call, EventFold events) {
-    PictureChanges.between(last, now).stream()
+    PictureChanges.between(last, now, SyncText.time(call.zone())).stream()
         .filter(event -> !call.toldShells().isFollowing(call.environment(), event.key()))
         .forEach(events::add);
   }
