@@ -14,6 +14,7 @@ import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.Prepared;
 import dev.gpush.sync.node.Prepared.Obstacle;
 import dev.gpush.sync.node.SyncPlan;
+import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
@@ -399,7 +400,7 @@ final class Push {
   }
 
   /** Reports files of others that stayed, and those that went to the trash. */
-  private void tell(Map<NodeConversation, Committed> committed) throws Refused {
+  private void tell(Map<NodeConversation, Committed> committed) throws Moved, Refused {
     committed.forEach(
         (node, answer) -> {
           answer
@@ -423,14 +424,31 @@ final class Push {
           }
         });
     var late = new ArrayList<Obstacle>();
-    committed.forEach(
-        (node, answer) ->
-            answer
-                .late()
-                .forEach(path -> late.add(new Obstacle(node.index(), path, Decisions.LATE, 0))));
+    boolean isMoved = false;
+    for (Map.Entry<NodeConversation, Committed> each : committed.entrySet()) {
+      NodeConversation node = each.getKey();
+      for (String path : each.getValue().late()) {
+        if (ofEditors(node) && isAsItCame(path)) {
+          isMoved = true; // It is an edit of what came home before: that comes, too.
+        } else {
+          late.add(new Obstacle(node.index(), path, Decisions.LATE, 0));
+        }
+      }
+    }
     if (!late.isEmpty()) {
       throw new Refused(late);
     }
+    if (isMoved) {
+      throw new Moved();
+    }
+  }
+
+  /** Whether it is here as the editors' node had it. */
+  private boolean isAsItCame(String path) {
+    Optional<Entry> here = wanted.get(path);
+    return here.isPresent()
+        && (here.equals(Optional.ofNullable(changes.edited().get(path)))
+            || here.equals(Optional.ofNullable(changes.brought().get(path))));
   }
 
   /**

@@ -283,6 +283,28 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals("here", laptop.read("a"));
   }
 
+  @Test
+  void aSecondEditInTheMomentOfTheCommitComesHomeToo() throws Exception {
+    nodes(2);
+    laptop.write("a", "1");
+    push();
+    editors().write("a", "one").write("new.py", "one");
+    int[] commits = {0};
+    nodes.getFirst().beforeCommit =
+        () -> {
+          if (commits[0]++ == 0) {
+            editors().write("a", "second").write("new.py", "second");
+          }
+        };
+
+    push();
+
+    assertEquals(Map.of("a", "second", "new.py", "second"), Sides.contents(laptop.path()));
+    assertEquals(
+        Map.of("a", "second", "new.py", "second"), Sides.contents(nodes.get(1).folder().path()));
+    assertTrue(commits[0] > 1, "the edit was made in the first commit");
+  }
+
   /** Only the gateway that ended knew that they were changed in the moment of its commit. */
   @Test
   void whatThatEditReplacesInAnotherGatewayIsInTheTrash() throws Exception {
