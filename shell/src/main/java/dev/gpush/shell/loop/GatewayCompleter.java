@@ -23,16 +23,20 @@ final class GatewayCompleter implements Completer {
   @Override
   public void complete(LineReader reader, ParsedLine line, List<Candidate> candidates) {
     var words = new ArrayList<>(List.of("__complete", "--"));
-    words.addAll(Line.withoutName(line.words()));
+    words.addAll(Line.completed(line.words()));
     Captured answer = carrier.ask(words);
     if (answer.status() != 0) {
       return;
+    }
+    String mark = line.words().size() == 1 && line.word().startsWith("@") ? "@" : "";
+    if (!mark.isEmpty()) {
+      candidates.add(word("@all\tall nodes"));
     }
     for (String candidate : answer.out().lines().toList()) {
       if (candidate.equals(FILES)) {
         files.startingWith(line.word()).forEach(path -> candidates.add(file(path)));
       } else {
-        candidates.add(word(candidate));
+        candidates.add(word(mark + candidate));
       }
     }
   }

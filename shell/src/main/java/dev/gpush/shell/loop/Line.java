@@ -2,6 +2,7 @@ package dev.gpush.shell.loop;
 
 import dev.gpush.shell.text.ShellWords;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -16,6 +17,12 @@ sealed interface Line {
   /** A line for the user's own shell: the text after the exclamation mark. */
   record Local(String line) implements Line {}
 
+  /** An empty screen. */
+  record Clear() implements Line {}
+
+  /** The lines that were typed in this project. */
+  record Past() implements Line {}
+
   /** A gpush command. */
   record Command(List<String> words) implements Line {
     public Command {
@@ -25,12 +32,44 @@ sealed interface Line {
 
   /** The lines of what was typed or pasted, in order. */
   static List<Line> all(String text, Path home) {
-    if (text.strip().startsWith("!")) {
-      return List.of(new Local(text.strip().substring(1).strip()));
+    String whole = text.strip();
+    if (whole.startsWith("!")) {
+      return List.of(new Local(whole.substring(1).strip()));
+    }
+    if (whole.startsWith("@")) {
+      return List.of(onNodes(whole.substring(1)));
     }
     List<Line> lines =
         ShellWords.scan(text).lines().stream().map(words -> of(words, home)).toList();
     return lines.isEmpty() ? List.of(new Empty()) : lines;
+  }
+
+  /** Words as the gateway completes them: {@code @1} means {@code exec --on 1}. */
+  static List<String> completed(List<String> typed) {
+    List<String> words = withoutName(typed);
+    if (!words.getFirst().startsWith("@")) {
+      return words;
+    }
+    String nodes = words.getFirst().substring(1);
+    var meant = new ArrayList<>(words.size() == 1 ? List.of("exec", "--on", nodes) : places(nodes));
+    meant.addAll(words.subList(1, words.size()));
+    return meant;
+  }
+
+  /** A line for the shell of the nodes that come first in it; none: a shell on that node. */
+  private static Line onNodes(String text) {
+    String nodes = text.lines().findFirst().orElse("").split(" ", 2)[0];
+    String line = text.substring(nodes.length()).strip();
+    if (line.isEmpty()) {
+      return new Command(List.of("ssh", "--on", nodes));
+    }
+    var words = new ArrayList<>(places(nodes));
+    words.addAll(List.of("sh", "-c", line));
+    return new Command(words);
+  }
+
+  private static List<String> places(String nodes) {
+    return nodes.equals("all") ? List.of("exec", "--all") : List.of("exec", "--on", nodes);
   }
 
   private static Line of(List<String> typed, Path home) {
@@ -39,9 +78,15 @@ sealed interface Line {
       return new Empty();
     }
     return switch (words.getFirst().toLowerCase(Locale.ROOT)) {
-      case "exit", "quit", "logout" -> words.size() == 1 ? new Leave() : new Command(words);
+      case "exit", "quit", "logout" -> alone(words, new Leave());
+      case "clear" -> alone(words, new Clear());
+      case "history" -> alone(words, new Past());
       default -> new Command(words);
     };
+  }
+
+  private static Line alone(List<String> words, Line meant) {
+    return words.size() == 1 ? meant : new Command(words);
   }
 
   /** Replaces a leading tilde by the home folder; nothing else is expanded here. */

@@ -24,6 +24,7 @@ import org.jline.terminal.TerminalBuilder;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
+import org.jline.utils.InfoCmp;
 
 /**
  * Reads lines and has them carried out, until the input ends or the user types exit.
@@ -156,6 +157,8 @@ public final class Loop {
           case Line.Leave() -> {
             return status;
           }
+          case Line.Clear() -> clear();
+          case Line.Past() -> past();
           case Line.Local(var command) -> status = giving("", () -> carrier.local(command));
           case Line.Command(var words) ->
               status = giving(words.getFirst(), () -> carrier.run(words));
@@ -165,6 +168,20 @@ public final class Loop {
         }
       }
     }
+  }
+
+  private void clear() {
+    terminal.puts(InfoCmp.Capability.clear_screen);
+    terminal.flush();
+  }
+
+  private void past() {
+    reader
+        .getHistory()
+        .forEach(
+            entry ->
+                terminal.writer().println("%5d  %s".formatted(entry.index() + 1, entry.line())));
+    terminal.flush();
   }
 
   /** Gives the terminal to a command. */

@@ -88,6 +88,34 @@ final class LoopTest {
   }
 
   @Test
+  void aLineAfterNodesIsForTheirShell() throws IOException {
+    type("@0-1 ls *.py | wc -l\n@all hostname\n@1\n");
+
+    assertEquals(
+        List.of(
+            "[__wake]",
+            "[exec, --on, 0-1, sh, -c, ls *.py | wc -l]",
+            "[exec, --all, sh, -c, hostname]",
+            "[ssh, --on, 1]"),
+        carrier.done);
+  }
+
+  @Test
+  void nodesAreCompletedAsThoseOfExec() {
+    assertEquals(List.of("exec", "--on", "1"), Line.completed(List.of("@1")));
+    assertEquals(List.of("exec", "--all", "ls", "a"), Line.completed(List.of("@all", "ls", "a")));
+    assertEquals(List.of("up", ""), Line.completed(List.of("gpush", "up", "")));
+  }
+
+  @Test
+  void historyShowsTheLinesOfThisProject() throws IOException {
+    type("ps\nruns\nhistory\n", Optional.of(folder.resolve("history")));
+
+    assertTrue(shown().contains("    1  ps"), shown());
+    assertTrue(shown().contains("    2  runs"), shown());
+  }
+
+  @Test
   void anOpenQuoteGoesOnInTheNextLine() throws IOException {
     type("exec 'a\nb'\nexec one \\\ntwo\n");
 
