@@ -131,7 +131,7 @@ final class TorchRunsTest {
       assertEquals(List.of(), output.events());
       assertEquals(List.of(), ofLauncher());
       assertEquals(1, launcher.find(Optional.of(1)).failure().orElseThrow().rank());
-      assertEquals("failed", launcher.find(Optional.of(1)).state());
+      assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
     }
   }
 }

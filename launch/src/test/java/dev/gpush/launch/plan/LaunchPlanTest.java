@@ -10,6 +10,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.launch.FakeNode;
 import dev.gpush.launch.journal.NodeEnd;
@@ -19,7 +20,6 @@ import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.run.RunHistory;
 import dev.gpush.launch.run.RunRecord;
-import dev.gpush.launch.run.RunState;
 import dev.gpush.launch.words.LauncherCommand;
 import dev.gpush.launch.words.RunWords;
 import java.io.IOException;
@@ -352,16 +352,15 @@ final class LaunchPlanTest {
                     new RunRequest.Ranks(Optional.empty(), 0, false, true),
                     List.of()),
                 "exp"),
-            new RunRecord.Progress(
-                RunState.RUNNING,
-                Optional.empty(),
-                Instant.parse("2026-11-21T08:00:00Z"),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty()),
+            RunView.Progress.starting(Instant.parse("2026-11-21T08:00:00Z"))
+                .in(RunView.State.RUNNING),
             List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),
             new RunRecord.Launched(
-                42, "torchrun", "/e/bin/python", "run 3", RunRecord.Given.NOTHING));
+                42,
+                "torchrun",
+                "/e/bin/python",
+                "run 3",
+                new RunRecord.Given(Map.of(), Optional.empty())));
     // Runs outlive an upgrade, so what is kept of them keeps its form.
     String form =
         """
@@ -379,7 +378,7 @@ final class LaunchPlanTest {
     history.put(record);
     RunRecord over =
         record.over(
-            RunState.FAILED,
+            RunView.State.FAILED,
             Optional.of(137),
             Instant.parse("2026-11-21T09:00:00Z"),
             Optional.of(

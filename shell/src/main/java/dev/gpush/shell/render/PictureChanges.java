@@ -92,7 +92,7 @@ public final class PictureChanges {
           Optional.ofNullable(known.get(run.number())).map(RunView::isOver).orElse(true);
       if (run.isOver() && !wasOver) {
         String line = label(run) + verdict(run);
-        boolean isSaid = run.state().equals("stopped");
+        boolean isSaid = run.state() == RunView.State.STOPPED;
         events.add(new ShellEvent(keyOfEnd(run), line, isSaid, 1));
       }
     }
@@ -109,9 +109,10 @@ public final class PictureChanges {
     }
     int status = run.exit().orElse(0);
     return switch (run.state()) {
-      case "stopped" -> " was stopped";
-      case "lost" -> " is lost, because its node is";
-      default -> status == 0 ? " is done" : " ended with status " + status;
+      case STOPPED -> " was stopped";
+      case LOST -> " is lost, because its node is";
+      case STARTING, RUNNING, STOPPING, DONE, FAILED, UNKNOWN ->
+          status == 0 ? " is done" : " ended with status " + status;
     };
   }
 

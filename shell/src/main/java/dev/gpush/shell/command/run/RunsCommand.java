@@ -97,7 +97,7 @@ public final class RunsCommand implements Action {
     return new ArrayList<>(
         List.of(
             "" + run.number(),
-            run.state(),
+            run.state().word(),
             run.exit().map(Object::toString).orElse(""),
             "" + run.ranks(),
             DurationText.coarse(Duration.between(run.started(), call.now())) + " ago",
