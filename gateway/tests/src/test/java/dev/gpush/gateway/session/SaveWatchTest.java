@@ -169,7 +169,7 @@ final class SaveWatchTest {
         gateway
             .runs()
             .launch(
-                new RunTarget(Optional.of(DEVBOX), Optional.empty()),
+                new RunTarget(Optional.of(DEVBOX), Optional.empty(), List.of(), Optional.empty()),
                 request,
                 _ -> {},
                 Talk.silent());
