@@ -44,7 +44,7 @@ final class AgentRunsTest extends TwoAgents {
 
     RunView run = launch(Optional.empty(), "train.py");
 
-    assertEquals("ranks", run.mode());
+    assertEquals("ranks", run.launched().mode());
     assertEquals(Optional.of(0), follow(run.number()));
     List<String> ends =
         output.lines().stream().sorted().map(line -> line.replaceFirst(" on .*:", ":")).toList();

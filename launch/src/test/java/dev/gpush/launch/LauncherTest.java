@@ -686,7 +686,7 @@ final class LauncherTest {
     launcher = launcher();
     RunView run = launch("torchrun", "--nproc-per-node", "3", "--max-restarts", "2", "train.py");
 
-    assertEquals("torchrun", run.mode());
+    assertEquals("torchrun", run.launched().mode());
     assertEquals(List.of("--max-restarts", "2"), nodes.get(0).specs().getLast().texts("torchrun"));
     assertEquals(
         List.of("instead of --nproc-per-node 3: the nodes and ranks of this session", SILENT),
@@ -717,7 +717,7 @@ final class LauncherTest {
 
     RunView run = launch("nvidia-smi -L");
 
-    assertEquals("command", run.mode());
+    assertEquals("command", run.launched().mode());
     assertEquals("run 1 · 2 nodes · " + folder + " · G42", run.header());
     assertEquals(Optional.of("nvidia-smi -L"), nodes.get(1).specs().getLast().text("command"));
     assertEquals(1L, nodes.get(1).specs().getLast().number("first_rank").orElseThrow());

@@ -181,10 +181,6 @@ public record RunView(
     return progress.started();
   }
 
-  public Optional<Instant> ended() {
-    return progress.ended();
-  }
-
   public List<String> words() {
     return launched.words();
   }
@@ -199,13 +195,5 @@ public record RunView(
 
   public long generation() {
     return launched.generation();
-  }
-
-  public String mode() {
-    return launched.mode();
-  }
-
-  public String python() {
-    return launched.python();
   }
 }

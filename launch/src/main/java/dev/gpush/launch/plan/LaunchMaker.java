@@ -113,7 +113,8 @@ public final class LaunchMaker {
     if (isOfBefore || asked.ranks().fromSnapshot()) {
       options = options.fromSnapshot();
     }
-    Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
+    Path folder =
+        repeated.map(last -> site.root().resolve(last.asked().folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     RunWords parsed = RunWords.of(request.kind(), words);
     new RankCheck(options.ranks()).requireRanks(parsed);

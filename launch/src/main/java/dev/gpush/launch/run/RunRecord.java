@@ -202,20 +202,12 @@ public record RunRecord(
     return new RunRecord(number, session, asked, progress, startedParts, launched);
   }
 
-  public RunKind kind() {
-    return asked.kind();
-  }
-
   public List<String> words() {
     return asked.words();
   }
 
   public Options options() {
     return asked.options();
-  }
-
-  public String folder() {
-    return asked.folder();
   }
 
   public RunView.State state() {
@@ -234,7 +226,7 @@ public record RunRecord(
     return new RunView(
         number,
         session,
-        kind(),
+        asked.kind(),
         progress,
         new RunView.Launched(
             words(),
@@ -266,9 +258,9 @@ public record RunRecord(
   /** The copy that its nodes keep. */
   public Json.Obj about() {
     Json.Obj about = plain();
-    return switch (kind()) {
+    return switch (asked.kind()) {
       case PROGRAM -> about;
-      case NOTEBOOK -> about.with("kind", Json.of(kind().word()));
+      case NOTEBOOK -> about.with("kind", Json.of(asked.kind().word()));
     };
   }
 
@@ -279,7 +271,7 @@ public record RunRecord(
         "session", session,
         "words", words(),
         "options", options().json(),
-        "folder", folder(),
+        "folder", asked.folder(),
         "state", state().word(),
         "exit", exit(),
         "started", progress.started().toString(),

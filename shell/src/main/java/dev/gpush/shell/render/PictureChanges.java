@@ -99,7 +99,7 @@ public final class PictureChanges {
   }
 
   private static String label(RunView run) {
-    Instant end = run.ended().orElse(run.started());
+    Instant end = run.progress().ended().orElse(run.started());
     return run.label(Duration.between(run.started(), end));
   }
 

@@ -220,7 +220,7 @@ public final class FakeRuns implements Runs {
         run.session(),
         run.kind(),
         new RunView.Progress(
-            run.state(), run.exit(), run.started(), run.ended(), verdict, transport),
+            run.state(), run.exit(), run.started(), run.progress().ended(), verdict, transport),
         run.launched(),
         run.header());
   }

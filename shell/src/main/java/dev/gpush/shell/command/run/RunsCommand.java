@@ -101,7 +101,8 @@ public final class RunsCommand implements Action {
             run.exit().map(Object::toString).orElse(""),
             "" + run.ranks(),
             DurationText.coarse(Duration.between(run.started(), call.now())) + " ago",
-            DurationText.of(Duration.between(run.started(), run.ended().orElse(call.now()))),
+            DurationText.of(
+                Duration.between(run.started(), run.progress().ended().orElse(call.now()))),
             "G" + run.generation(),
             Clean.command(run.title())));
   }
