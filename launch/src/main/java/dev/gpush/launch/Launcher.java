@@ -42,7 +42,6 @@ import dev.gpush.launch.run.RunHistory;
 import dev.gpush.launch.run.RunListing;
 import dev.gpush.launch.run.RunRecord;
 import dev.gpush.launch.run.RunStart;
-import dev.gpush.launch.run.RunState;
 import dev.gpush.launch.run.RunWatch;
 import dev.gpush.launch.words.BatchBody;
 import dev.gpush.launch.words.RunWords;
@@ -194,7 +193,7 @@ public final class Launcher implements AutoCloseable {
             record ->
                 record.parts().stream()
                     .allMatch(part -> part.node() >= 0 && part.node() < site.nodes().size()))
-        .ifPresent(record -> history.keep(record.in(RunState.RUNNING)));
+        .ifPresent(record -> history.keep(record.in(RunView.State.RUNNING)));
   }
 
   /**
@@ -310,13 +309,13 @@ public final class Launcher implements AutoCloseable {
   private RunRecord start(LaunchPlan plan, RunRecord record) throws InterruptedException {
     List<NodeCalls> nodes =
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
-    Json.Obj about = record.in(RunState.RUNNING).about();
+    Json.Obj about = record.in(RunView.State.RUNNING).about();
     var keeping = new KeptFiles(site.nodes(), tasks);
     keeping.begin(record);
     List<RunRecord.Part> parts =
         started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
     keeping.await(record);
-    RunRecord running = record.with(parts).in(RunState.RUNNING);
+    RunRecord running = record.with(parts).in(RunView.State.RUNNING);
     history.keep(running);
     RunWatch.Again again =
         restart -> started(plan.parts(), start(plan, record, nodes, about, restart).start(true));
@@ -348,7 +347,7 @@ public final class Launcher implements AutoCloseable {
   /** The record of a run that is not just being started. */
   private RunRecord settled(int run) throws InterruptedException {
     RunRecord record = record(Optional.of(run));
-    if (record.state() != RunState.STARTING) {
+    if (record.state() != RunView.State.STARTING) {
       return record;
     }
     launching.lockInterruptibly();
@@ -362,7 +361,8 @@ public final class Launcher implements AutoCloseable {
   /** The watch of a run in progress, made if there is none. */
   private RunWatch watch(RunRecord record, Optional<RunWatch.Relaunch> relaunch)
       throws InterruptedException {
-    RunRecord known = record.state() == RunState.UNKNOWN ? record.in(RunState.RUNNING) : record;
+    RunRecord known =
+        record.state() == RunView.State.UNKNOWN ? record.in(RunView.State.RUNNING) : record;
     var fresh = new RunWatch(site, history, known, relaunch, clock, tasks);
     Optional<RunWatch> present = Optional.ofNullable(watches.putIfAbsent(record.number(), fresh));
     if (present.isEmpty()) {
@@ -419,7 +419,7 @@ public final class Launcher implements AutoCloseable {
         asked.follow() && !record.state().isOver()
             ? follower.follow(watch(record, Optional.empty()), asked, output)
             : follower.show(record, asked, output);
-    if (last.state() == RunState.LOST) {
+    if (last.state() == RunView.State.LOST) {
       int node =
           last.progress()
               .failure()
@@ -473,7 +473,7 @@ public final class Launcher implements AutoCloseable {
       tasks.all("stop", asking);
       while (true) {
         RunRecord now = watch.await(watch.attempt());
-        if (now.state().isOver() || now.state() == RunState.UNKNOWN) {
+        if (now.state().isOver() || now.state() == RunView.State.UNKNOWN) {
           return now.view();
         }
       }

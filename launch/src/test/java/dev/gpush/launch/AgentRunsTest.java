@@ -44,7 +44,7 @@ final class AgentRunsTest extends TwoAgents {
 
     RunView run = launch(Optional.empty(), "train.py");
 
-    assertEquals("ranks", run.mode());
+    assertEquals("ranks", run.launched().mode());
     assertEquals(Optional.of(0), follow(run.number()));
     List<String> ends =
         output.lines().stream().sorted().map(line -> line.replaceFirst(" on .*:", ":")).toList();
@@ -75,7 +75,7 @@ final class AgentRunsTest extends TwoAgents {
     assertEquals(Optional.of(3), follow(1));
     assertTrue(output.lines().contains("1/2! bad"));
     assertEquals(List.of(), output.events());
-    assertEquals("failed", launcher.find(Optional.empty()).state());
+    assertEquals(RunView.State.FAILED, launcher.find(Optional.empty()).state());
     RunFailure failure = launcher.find(Optional.empty()).failure().orElseThrow();
     assertEquals(2, failure.rank());
     assertEquals(1, failure.where().node());
@@ -105,13 +105,13 @@ final class AgentRunsTest extends TwoAgents {
     gang.connect();
     launcher = gang.launcher();
     launcher.attach();
-    assertEquals("running", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.RUNNING, launcher.find(Optional.of(1)).state());
     Task<Optional<Integer>, RuntimeException> status = gang.tasks().fork("follow", () -> follow(1));
     Files.createFile(gang.onNode(1, "go"));
 
     assertEquals(Optional.of(0), status.get());
     assertEquals(List.of("1/0 early", "1/0 late"), output.lines());
-    assertEquals("done", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.DONE, launcher.find(Optional.of(1)).state());
   }
 
   @Test
@@ -129,9 +129,9 @@ final class AgentRunsTest extends TwoAgents {
 
     RunView stopped = launcher.stop(1, "INT", Duration.ofMinutes(5), talk);
 
-    assertEquals("stopped", stopped.state());
+    assertEquals(RunView.State.STOPPED, stopped.state());
     assertEquals(Optional.of(130), stopped.exit());
-    assertEquals("running", launcher.find(Optional.of(2)).state());
+    assertEquals(RunView.State.RUNNING, launcher.find(Optional.of(2)).state());
     RunView third = launch(Optional.of("0:0"), "echo $FROM $GPUSH_SESSION $GPUSH_NODE_ADDRS");
     assertEquals(Optional.of(0), follow(third.number()));
     assertEquals(List.of("0/0 client devbox 127.0.0.1"), output.lines());

@@ -306,7 +306,7 @@ final class FabricRunsTest {
     assertEquals(Optional.empty(), about.get("plan"));
     assertEquals(Optional.empty(), about.get("environment"));
     RunRecord old = RunRecord.from(about).orElseThrow();
-    assertEquals(RunRecord.Given.NOTHING, old.launched().given());
+    assertEquals(new RunRecord.Given(Map.of(), Optional.empty()), old.launched().given());
     launcher.differences(run.number(), run.number());
   }
 

@@ -113,7 +113,7 @@ final class FirstNodeRunsTest extends TwoAgents {
 
     RunView ended = launcher.stop(run.number(), "INT", Duration.ofSeconds(20), Talk.silent());
 
-    assertEquals("stopped", ended.state());
+    assertEquals(RunView.State.STOPPED, ended.state());
   }
 
   @Test

@@ -95,7 +95,7 @@ final class LauncherOptionsTest extends TwoAgents {
     assertEquals(Optional.of(0), follow(1), output.lines()::toString);
     assertTrue(output.events().contains("0: rank 2 exit, 1 of 2"), output.events()::toString);
     assertEquals(4, output.lines().stream().filter(line -> line.endsWith("restart 1")).count());
-    assertEquals("done", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.DONE, launcher.find(Optional.of(1)).state());
 
     var logs = new FakeOutput();
     assertEquals(Optional.of(0), launcher.follow(1, Set.of(), false, logs));
@@ -161,7 +161,7 @@ final class LauncherOptionsTest extends TwoAgents {
     RunView run = launch(Asked.with(TWICE, asked("echo try ${GPUSH_RESTART:-0}; exit 4")));
 
     assertEquals(Optional.of(4), follow(run.number()));
-    assertEquals("failed", launcher.find(Optional.empty()).state());
+    assertEquals(RunView.State.FAILED, launcher.find(Optional.empty()).state());
     assertTrue(output.lines().contains("1/1 try 2"), output.lines()::toString);
   }
 

@@ -194,7 +194,7 @@ final class LauncherTest {
     assertEquals(
         List.of("0/0 a", "0/0 bc", "0/1! e", "1/2 d"), output.lines().stream().sorted().toList());
     RunView over = launcher.find(Optional.empty());
-    assertEquals("done", over.state());
+    assertEquals(RunView.State.DONE, over.state());
     assertEquals(Optional.of(0), over.exit());
     assertEquals(4, over.ranks());
     assertEquals(List.of("0:0", "0:1", "1:0", "1:1"), over.slots());
@@ -222,7 +222,7 @@ final class LauncherTest {
     nodes.forEach(node -> node.end(1, OK));
 
     assertEquals(Optional.of(0), status.get());
-    assertEquals("done", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.DONE, launcher.find(Optional.of(1)).state());
     assertEquals(List.of("0/0 a line that is longer than a header", "0/1 short"), output.lines());
   }
 
@@ -268,7 +268,7 @@ final class LauncherTest {
                 + " \"stopped\": false}");
 
     assertEquals(Optional.of(7), status.get());
-    assertEquals("failed", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
     assertEquals(List.of(), output.events());
     RunFailure failure = launcher.find(Optional.of(1)).failure().orElseThrow();
     assertEquals(3, failure.rank());
@@ -454,7 +454,7 @@ final class LauncherTest {
               + " 5, \"asked\": true}, \"stopped\": true}");
     }
 
-    assertEquals("stopped", stopped.get().state());
+    assertEquals(RunView.State.STOPPED, stopped.get().state());
     assertFalse(nodes.getFirst().calls().contains("start 1 again"));
   }
 
@@ -472,9 +472,10 @@ final class LauncherTest {
     }
     nodes.forEach(node -> node.end(1, end));
 
-    assertEquals("stopped", stopped.get().state());
+    assertEquals(RunView.State.STOPPED, stopped.get().state());
     assertEquals(Optional.of(130), stopped.get().exit());
-    assertEquals("stopped", launcher.stop(1, "INT", Duration.ofSeconds(1), talk).state());
+    assertEquals(
+        RunView.State.STOPPED, launcher.stop(1, "INT", Duration.ofSeconds(1), talk).state());
     for (FakeNode node : nodes) {
       assertFalse(node.calls().toString().contains("TERM"), "nobody is hurried who was given time");
     }
@@ -490,7 +491,7 @@ final class LauncherTest {
 
     var failed = assertThrows(GpushException.class, status::get);
     assertEquals(new LaunchFailure.Lost(1, 0), failed.failure());
-    assertEquals("lost", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.LOST, launcher.find(Optional.of(1)).state());
     assertTrue(launcher.find(Optional.of(1)).isOver());
   }
 
@@ -582,13 +583,13 @@ final class LauncherTest {
     launch("train.py");
     launcher.close();
     try (Launcher other = launcher()) {
-      assertEquals("running", other.find(Optional.of(1)).state());
+      assertEquals(RunView.State.RUNNING, other.find(Optional.of(1)).state());
       other.attach();
       Task<Optional<Integer>, RuntimeException> status =
           tasks.fork("follow", () -> other.follow(1, Set.of(), true, output));
       nodes.forEach(node -> node.end(1, OK));
       assertEquals(Optional.of(0), status.get());
-      assertEquals("done", other.find(Optional.of(1)).state());
+      assertEquals(RunView.State.DONE, other.find(Optional.of(1)).state());
     }
   }
 
@@ -609,14 +610,14 @@ final class LauncherTest {
     launcher = launcher();
     launcher.attach();
 
-    assertEquals("lost", stateOnceOver(5));
+    assertEquals(RunView.State.LOST, stateOnceOver(5));
     assertEquals(
         new RunReason.NodeLost(RunReason.Loss.START),
         launcher.find(Optional.of(5)).failure().orElseThrow().reason());
-    assertEquals("done", stateOnceOver(1));
+    assertEquals(RunView.State.DONE, stateOnceOver(1));
   }
 
-  private String stateOnceOver(int run) throws InterruptedException {
+  private RunView.State stateOnceOver(int run) throws InterruptedException {
     while (!launcher.find(Optional.of(run)).isOver()) {
       LockSupport.parkNanos(1_000_000);
     }
@@ -657,7 +658,7 @@ final class LauncherTest {
     launcher.attach();
 
     assertEquals(List.of(4, 3, 2, 1), launcher.list().stream().map(RunView::number).toList());
-    assertEquals("running", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.RUNNING, launcher.find(Optional.of(1)).state());
   }
 
   @Test
@@ -685,7 +686,7 @@ final class LauncherTest {
     launcher = launcher();
     RunView run = launch("torchrun", "--nproc-per-node", "3", "--max-restarts", "2", "train.py");
 
-    assertEquals("torchrun", run.mode());
+    assertEquals("torchrun", run.launched().mode());
     assertEquals(List.of("--max-restarts", "2"), nodes.get(0).specs().getLast().texts("torchrun"));
     assertEquals(
         List.of("instead of --nproc-per-node 3: the nodes and ranks of this session", SILENT),
@@ -716,7 +717,7 @@ final class LauncherTest {
 
     RunView run = launch("nvidia-smi -L");
 
-    assertEquals("command", run.mode());
+    assertEquals("command", run.launched().mode());
     assertEquals("run 1 · 2 nodes · " + folder + " · G42", run.header());
     assertEquals(Optional.of("nvidia-smi -L"), nodes.get(1).specs().getLast().text("command"));
     assertEquals(1L, nodes.get(1).specs().getLast().number("first_rank").orElseThrow());

@@ -145,7 +145,7 @@ final class MpiAndRayRunsTest extends TwoAgents {
 
     follow(run);
     RunView ended = launcher.find(Optional.of(run.number()));
-    assertEquals("failed", ended.state());
+    assertEquals(RunView.State.FAILED, ended.state());
     assertEquals(2, ended.failure().orElseThrow().shownRank(), output.lines()::toString);
   }
 
@@ -158,7 +158,7 @@ final class MpiAndRayRunsTest extends TwoAgents {
 
     RunView ended = launcher.stop(run.number(), "INT", Duration.ofSeconds(20), Talk.silent());
 
-    assertEquals("stopped", ended.state());
+    assertEquals(RunView.State.STOPPED, ended.state());
     assertTrue(!isRunning(mark));
   }
 

@@ -62,7 +62,7 @@ final class TorchRunsTest {
           Optional.of(0),
           launcher.follow(run.number(), Set.of(), true, output),
           output.lines()::toString);
-      assertEquals("torchrun", run.mode());
+      assertEquals("torchrun", run.launched().mode());
       assertTrue(run.header().contains("torch 2."), run::header);
       assertTrue(
           output.lines().stream().anyMatch(line -> line.startsWith("0/0 step 3 loss 0.")),
@@ -131,7 +131,7 @@ final class TorchRunsTest {
       assertEquals(List.of(), output.events());
       assertEquals(List.of(), ofLauncher());
       assertEquals(1, launcher.find(Optional.of(1)).failure().orElseThrow().rank());
-      assertEquals("failed", launcher.find(Optional.of(1)).state());
+      assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
     }
   }
 }

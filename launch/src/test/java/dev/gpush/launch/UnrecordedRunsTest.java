@@ -114,7 +114,7 @@ final class UnrecordedRunsTest {
     nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 3")));
 
     assertEquals(Optional.of(3), status.get());
-    assertEquals("failed", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
   }
 
   @Test
@@ -138,7 +138,7 @@ final class UnrecordedRunsTest {
     fillDisk();
     try (Launcher other = launcher()) {
       other.attach();
-      assertEquals("running", other.find(Optional.of(1)).state());
+      assertEquals(RunView.State.RUNNING, other.find(Optional.of(1)).state());
     }
   }
 
@@ -159,7 +159,7 @@ final class UnrecordedRunsTest {
     nodes.get(1).end(1, "{\"exit\": null, \"signal\": 15, \"stopped\": true}");
 
     assertNotEquals(Optional.of(0), status.get());
-    assertEquals("failed", launcher.find(Optional.of(1)).state());
+    assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
   }
 
   /** What no code expects must not leave readers waiting. */
@@ -173,6 +173,6 @@ final class UnrecordedRunsTest {
     }
     nodes.get(0).failWatch();
 
-    assertEquals("unknown", stopped.get().state());
+    assertEquals(RunView.State.UNKNOWN, stopped.get().state());
   }
 }

@@ -63,7 +63,7 @@ class GatewayTest {
 
   private SshServerSettings settings(String... launcher) throws IOException {
     return new SshServerSettings(
-        home(), List.of(launcher), folder.resolve("config"), Optional.empty());
+        home(), List.of(launcher), folder.resolve("config"), Optional.empty(), Optional.empty());
   }
 
   private SshGateway start(SshServerSettings settings) {
@@ -240,7 +240,11 @@ class GatewayTest {
             GpushException.class,
             () ->
                 new SshServerSettings(
-                    Path.of("/a\"b"), List.of("gpush"), Path.of("config"), Optional.empty()));
+                    Path.of("/a\"b"),
+                    List.of("gpush"),
+                    Path.of("config"),
+                    Optional.empty(),
+                    Optional.empty()));
 
     assertTrue(refused.failure().toString().contains("ssh_config cannot contain"));
   }

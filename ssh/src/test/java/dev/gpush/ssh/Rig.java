@@ -74,7 +74,11 @@ final class Rig implements AutoCloseable {
 
   SshServerSettings settings() {
     return new SshServerSettings(
-        home(), List.of("true"), folder.resolve("dot ssh/config"), Optional.empty());
+        home(),
+        List.of("true"),
+        folder.resolve("dot ssh/config"),
+        Optional.empty(),
+        Optional.empty());
   }
 
   Path home() {

@@ -47,7 +47,11 @@ class SocketOnlyTest {
   private SshGateway start(String launcher) throws IOException {
     var settings =
         new SshServerSettings(
-            home(), List.of(launcher), folder.resolve("config"), Optional.of(socket()));
+            home(),
+            List.of(launcher),
+            folder.resolve("config"),
+            Optional.of(socket()),
+            Optional.empty());
     var gateway =
         SshGateway.start(
             settings,

@@ -19,15 +19,15 @@ public final class AgentStart {
   public static Json.Obj of(GangRequest request) {
     return Json.object(
         "owner",
-        request.owner(),
+        request.requester().owner(),
         "holder",
-        request.holder(),
+        request.requester().holder(),
         "gang",
         request.gang().text(),
         "nodes",
         request.nodes(),
         "name",
-        request.session(),
+        request.requester().session(),
         "locks",
         List.of(),
         "lease",

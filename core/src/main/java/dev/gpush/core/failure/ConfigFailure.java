@@ -16,15 +16,6 @@ public sealed interface ConfigFailure extends Failure {
     }
   }
 
-  /**
-   * A value has a form that does not work yet, and going on without it would lose something.
-   *
-   * @param origin the file and line
-   * @param reason what is missing and what works instead
-   */
-  record Unsupported(String key, String value, String origin, String reason)
-      implements ConfigFailure {}
-
   record Unreadable(String file, String reason) implements ConfigFailure {}
 
   @Override

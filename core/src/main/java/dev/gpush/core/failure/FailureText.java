@@ -150,9 +150,6 @@ public final class FailureText {
                   ? List.of("a file cannot be used")
                   : problems.stream().map(FailureText::problem).toList(),
               "gpush config");
-      case ConfigFailure.Unsupported(var key, var value, var origin, var reason) ->
-          Message.of(
-              key + ": " + value + " cannot be used (" + origin + ")", reason, "gpush config");
       case ConfigFailure.Unreadable(var file, var reason) ->
           Message.of("cannot read " + file, reason, "ls -l " + Clean.word(file));
     };

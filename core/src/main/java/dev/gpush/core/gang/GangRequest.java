@@ -104,36 +104,8 @@ public record GangRequest(
 
   // ---- what its parts say
 
-  public String owner() {
-    return requester.owner();
-  }
-
-  public String holder() {
-    return requester.holder();
-  }
-
-  public String session() {
-    return requester.session();
-  }
-
-  public String project() {
-    return requester.project();
-  }
-
   public Map<String, String> environment() {
     return variables.set();
-  }
-
-  public Map<String, String> inherit() {
-    return variables.inherited();
-  }
-
-  public List<String> natives() {
-    return options.natives();
-  }
-
-  public Optional<String> image() {
-    return options.image();
   }
 
   public Optional<String> attach() {

@@ -21,8 +21,4 @@ public record RunTarget(
   public RunTarget {
     natives = List.copyOf(natives);
   }
-
-  public RunTarget(Optional<SessionName> session, Optional<String> backend) {
-    this(session, backend, List.of(), Optional.empty());
-  }
 }

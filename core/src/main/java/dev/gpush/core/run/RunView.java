@@ -4,6 +4,7 @@ import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -13,30 +14,81 @@ import java.util.Optional;
  */
 public record RunView(
     int number, String session, RunKind kind, Progress progress, Launched launched, String header) {
-  /** Of a program. */
-  public RunView(int number, String session, Progress progress, Launched launched, String header) {
-    this(number, session, RunKind.PROGRAM, progress, launched, header);
+  /** The state of a run, as far as this gateway knows. */
+  public enum State {
+    STARTING,
+    RUNNING,
+    STOPPING,
+    DONE,
+    FAILED,
+    STOPPED,
+    /** A supervisor was killed: the end of its ranks is not known. */
+    LOST,
+    /** The link to a node ended before the run did. */
+    UNKNOWN;
+
+    public String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    public static State parse(String word) {
+      for (State state : values()) {
+        if (state.word().equals(word)) {
+          return state;
+        }
+      }
+      return UNKNOWN;
+    }
+
+    public boolean isOver() {
+      return switch (this) {
+        case DONE, FAILED, STOPPED, LOST -> true;
+        case STARTING, RUNNING, STOPPING, UNKNOWN -> false;
+      };
+    }
+
+    public static State ended(Optional<Integer> exit, boolean isStopped) {
+      if (exit.isEmpty()) {
+        return LOST;
+      }
+      if (isStopped) {
+        return STOPPED;
+      }
+      return exit.get() == 0 ? DONE : FAILED;
+    }
   }
 
   /**
    * Its state and result.
    *
-   * @param state starting, running, stopping, done, failed, stopped, lost, unknown
    * @param exit present once it ended
    * @param failure who failed first, of a run that failed or was lost
    * @param transport the network that it really uses, once that is known
    */
   public record Progress(
-      String state,
+      State state,
       Optional<Integer> exit,
       Instant started,
       Optional<Instant> ended,
       Optional<RunFailure> failure,
       Optional<RunTransport> transport) {
-    /** Of a run that did not fail, as far as is known. */
-    public Progress(
-        String state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {
-      this(state, exit, started, ended, Optional.empty(), Optional.empty());
+    /** From now on; nothing has started yet. */
+    public static Progress starting(Instant now) {
+      return new Progress(
+          State.STARTING,
+          Optional.empty(),
+          now,
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty());
+    }
+
+    public Progress in(State next) {
+      return new Progress(next, exit, started, ended, failure, transport);
+    }
+
+    public Progress with(RunTransport known) {
+      return new Progress(state, exit, started, ended, failure, Optional.of(known));
     }
   }
 
@@ -57,17 +109,6 @@ public record RunView(
       String mode,
       String python,
       boolean fromSnapshot) {
-    /** In the workspace. */
-    public Launched(
-        List<String> words,
-        int ranks,
-        List<String> slots,
-        long generation,
-        String mode,
-        String python) {
-      this(words, ranks, slots, generation, mode, python, false);
-    }
-
     public Launched {
       words = List.copyOf(words);
       slots = List.copyOf(slots);
@@ -117,10 +158,10 @@ public record RunView(
   }
 
   public boolean isOver() {
-    return exit().isPresent() || state().equals("lost");
+    return exit().isPresent() || state() == State.LOST;
   }
 
-  public String state() {
+  public State state() {
     return progress.state();
   }
 
@@ -140,10 +181,6 @@ public record RunView(
     return progress.started();
   }
 
-  public Optional<Instant> ended() {
-    return progress.ended();
-  }
-
   public List<String> words() {
     return launched.words();
   }
@@ -158,13 +195,5 @@ public record RunView(
 
   public long generation() {
     return launched.generation();
-  }
-
-  public String mode() {
-    return launched.mode();
-  }
-
-  public String python() {
-    return launched.python();
   }
 }

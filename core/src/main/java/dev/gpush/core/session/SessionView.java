@@ -87,10 +87,6 @@ public record SessionView(
    */
   public record WarmInterpreter(String program, boolean isReady, long bytes) {}
 
-  public List<WarmInterpreter> warm() {
-    return work.warm();
-  }
-
   public SyncView sync() {
     return work.sync();
   }
@@ -114,10 +110,6 @@ public record SessionView(
     return identity.root();
   }
 
-  public String owner() {
-    return identity.owner();
-  }
-
   public Instant created() {
     return identity.created();
   }
@@ -130,16 +122,8 @@ public record SessionView(
     return status.detail();
   }
 
-  public Optional<String> needsLogin() {
-    return status.needsLogin();
-  }
-
   public String backend() {
     return place.backend();
-  }
-
-  public String gang() {
-    return place.gang();
   }
 
   public int size() {
@@ -158,10 +142,6 @@ public record SessionView(
     return lease.idleLeft();
   }
 
-  public String activity() {
-    return lease.activity();
-  }
-
   public List<NodeView> nodes() {
     return work.nodes();
   }
@@ -172,9 +152,5 @@ public record SessionView(
 
   public int runsInProgress() {
     return work.runsInProgress();
-  }
-
-  public String python() {
-    return work.python();
   }
 }

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class RunViewTest {
@@ -12,8 +11,9 @@ final class RunViewTest {
     return new RunView(
             7,
             "devbox",
-            new RunView.Progress("running", Optional.empty(), Instant.EPOCH, Optional.empty()),
-            new RunView.Launched(List.of(words), 1, List.of(), 1, "command", ""),
+            RunKind.PROGRAM,
+            RunView.Progress.starting(Instant.EPOCH),
+            new RunView.Launched(List.of(words), 1, List.of(), 1, "command", "", false),
             "")
         .title();
   }

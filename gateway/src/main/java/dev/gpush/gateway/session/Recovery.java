@@ -335,7 +335,8 @@ final class Recovery {
       }
     }
     Map<Bid, Fate> now = fates;
-    List<Bid> kept = session.entry().wanted().stream().filter(bid -> isKept(bid, now)).toList();
+    List<Bid> kept =
+        session.entry().reservation().wanted().stream().filter(bid -> isKept(bid, now)).toList();
     if (kept.isEmpty()) {
       for (Fate fate : now.values()) {
         if (fate instanceof Fate.Unknown(var why)) {
@@ -368,7 +369,7 @@ final class Recovery {
 
   private Map<Bid, Fate> fates(LedgerEntry entry) {
     var fates = new LinkedHashMap<Bid, Fate>();
-    for (Bid bid : entry.wanted()) {
+    for (Bid bid : entry.reservation().wanted()) {
       fates.put(bid, fate(bid, entry.keeper().owner()));
     }
     return fates;

@@ -51,11 +51,6 @@ public final class RunMerge {
     this.isLauncherOnly = ranks.contains(RunJournal.FROM_LAUNCHER);
   }
 
-  /** Without an expected network. */
-  public RunMerge(Set<Integer> ranks, RunOutput output) {
-    this(ranks, output, new TransportCollector(Optional.empty(), 1));
-  }
-
   /**
    * All parts are finished: says which ranks had a traceback that was shown once.
    *

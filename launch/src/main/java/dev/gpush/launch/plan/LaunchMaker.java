@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.launch.fabric.session.RankFabric;
 import dev.gpush.launch.fabric.session.RunFabrics;
@@ -112,7 +113,8 @@ public final class LaunchMaker {
     if (isOfBefore || asked.ranks().fromSnapshot()) {
       options = options.fromSnapshot();
     }
-    Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
+    Path folder =
+        repeated.map(last -> site.root().resolve(last.asked().folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     RunWords parsed = RunWords.of(request.kind(), words);
     new RankCheck(options.ranks()).requireRanks(parsed);
@@ -410,7 +412,7 @@ public final class LaunchMaker {
         site.name().text(),
         new RunRecord.Asked(
             run.parsed().kind(), run.words(), run.options(), run.place().relative()),
-        RunRecord.Progress.starting(now),
+        RunView.Progress.starting(now),
         plan.parts(),
         new RunRecord.Launched(
             generation,

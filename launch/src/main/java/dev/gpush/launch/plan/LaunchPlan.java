@@ -86,14 +86,6 @@ public record LaunchPlan(
       List<String> outputs,
       Optional<RankFabric> fabric,
       String key) {
-    public Findings(
-        List<PythonFacts> pythons,
-        List<PythonChoice> activated,
-        List<String> outputs,
-        Optional<RankFabric> fabric) {
-      this(pythons, activated, outputs, fabric, "");
-    }
-
     public Findings {
       pythons = List.copyOf(pythons);
       activated = List.copyOf(activated);
@@ -169,29 +161,14 @@ public record LaunchPlan(
    * @param restart how often the gateway has started the run again
    */
   public List<Json.Obj> specs(int run, int port, int restart, Json.Obj about) {
-    if (restart == 0) {
-      return specs(run, port, about);
-    }
-    return specs(run, port, about).stream()
-        .map(
-            spec -> {
-              var variables = new TreeMap<>(spec.object("env").textMap());
-              variables.put("GPUSH_RESTART", Integer.toString(restart));
-              return spec.with("env", Json.of(variables));
-            })
-        .toList();
-  }
-
-  /** One for each node. */
-  List<Json.Obj> specs(int run, int port, Json.Obj about) {
     var specs = new ArrayList<Json.Obj>();
     for (int i = 0; i < nodes.size(); i++) {
-      specs.add(spec(run, i, port).with("about", about));
+      specs.add(spec(run, i, port, restart).with("about", about));
     }
     return specs;
   }
 
-  private Json.Obj spec(int run, int index, int port) {
+  private Json.Obj spec(int run, int index, int port, int restart) {
     NodeInfo node = nodes.get(index);
     SlotPlan.Claim claim = slots.claims().get(index);
     Optional<PythonFacts> python = pythonOf(index);
@@ -203,6 +180,9 @@ public record LaunchPlan(
     var variables = new TreeMap<>(environmentOf(node, python));
     if (payload.words().startsFromNodeZero()) {
       variables.put(FirstNodeCommand.KEY, findings.key());
+    }
+    if (restart > 0) {
+      variables.put("GPUSH_RESTART", Integer.toString(restart));
     }
     fields.put("env", variables);
     if (index < findings.activated().size() && !choosesByItself()) {

@@ -35,17 +35,6 @@ public record SlotPlan(List<Claim> claims) {
     claims = List.copyOf(claims);
   }
 
-  int ranks() {
-    return claims.stream().mapToInt(claim -> claim.slots().size()).sum();
-  }
-
-  /** {@code 0:4}, {@code 0:5}. */
-  List<String> names() {
-    return claims.stream()
-        .flatMap(claim -> claim.slots().stream().map(slot -> claim.node() + ":" + slot))
-        .toList();
-  }
-
   /**
    * The slots that a run of these words claims.
    *

@@ -33,7 +33,7 @@ public final class RunComparison {
     var comparison = new RunComparison();
     comparison.compare(Kind.CODE, "generation", generation(first), generation(second));
     comparison.compare(Kind.COMMAND, "words", words(first), words(second));
-    comparison.compare(Kind.COMMAND, "folder", first.folder(), second.folder());
+    comparison.compare(Kind.COMMAND, "folder", first.asked().folder(), second.asked().folder());
     comparison.compare(Kind.COMMAND, "slots", slots(first), slots(second));
     comparison.compare(Kind.COMMAND, "nproc", ranksPerNode(first), ranksPerNode(second));
     comparison.compare(Kind.COMMAND, "restarts", restarts(first), restarts(second));

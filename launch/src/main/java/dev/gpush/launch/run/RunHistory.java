@@ -139,14 +139,14 @@ public final class RunHistory {
 
   public synchronized Optional<RunRecord> newest(RunKind kind) {
     return records.descendingMap().values().stream()
-        .filter(record -> record.kind() == kind)
+        .filter(record -> record.asked().kind() == kind)
         .findFirst();
   }
 
   /** The newest run of a program that began with the files of this generation. */
   public synchronized RunRecord newestOn(long generation, SessionName session) {
     List<RunRecord> programs =
-        list().stream().filter(record -> record.kind() == RunKind.PROGRAM).toList();
+        list().stream().filter(record -> record.asked().kind() == RunKind.PROGRAM).toList();
     return programs.stream()
         .filter(record -> record.launched().generation() == generation)
         .findFirst()

@@ -25,7 +25,7 @@ public record RunRecord(
     int number,
     String session,
     Asked asked,
-    Progress progress,
+    RunView.Progress progress,
     List<Part> parts,
     Launched launched) {
   /**
@@ -36,30 +36,6 @@ public record RunRecord(
   public record Asked(RunKind kind, List<String> words, Options options, String folder) {
     public Asked {
       words = List.copyOf(words);
-    }
-  }
-
-  /**
-   * Its state.
-   *
-   * @param transport the network that it really uses, once that is known
-   */
-  public record Progress(
-      RunState state,
-      Optional<Integer> exit,
-      Instant started,
-      Optional<Instant> ended,
-      Optional<RunFailure> failure,
-      Optional<RunTransport> transport) {
-    /** From now on; nothing has started yet. */
-    public static Progress starting(Instant now) {
-      return new Progress(
-          RunState.STARTING,
-          Optional.empty(),
-          now,
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty());
     }
   }
 
@@ -80,8 +56,6 @@ public record RunRecord(
    *     older than plans
    */
   public record Given(Map<String, String> marks, Optional<FabricPlan> fabric) {
-    public static final Given NOTHING = new Given(Map.of(), Optional.empty());
-
     public Given {
       marks = Map.copyOf(marks);
     }
@@ -200,15 +174,8 @@ public record RunRecord(
     return parts.stream().mapToInt(Part::ranks).sum();
   }
 
-  public RunRecord in(RunState next) {
-    return with(
-        new Progress(
-            next,
-            exit(),
-            progress.started(),
-            progress.ended(),
-            progress.failure(),
-            progress.transport()));
+  public RunRecord in(RunView.State next) {
+    return with(progress.in(next));
   }
 
   /**
@@ -217,33 +184,22 @@ public record RunRecord(
    * @param failure who failed first, where the run failed or was lost
    */
   public RunRecord over(
-      RunState next, Optional<Integer> status, Instant at, Optional<RunFailure> failure) {
+      RunView.State next, Optional<Integer> status, Instant at, Optional<RunFailure> failure) {
     return with(
-        new Progress(
+        new RunView.Progress(
             next, status, progress.started(), Optional.of(at), failure, progress.transport()));
   }
 
   RunRecord with(RunTransport transport) {
-    return with(
-        new Progress(
-            state(),
-            exit(),
-            progress.started(),
-            progress.ended(),
-            progress.failure(),
-            Optional.of(transport)));
+    return with(progress.with(transport));
   }
 
-  private RunRecord with(Progress next) {
+  private RunRecord with(RunView.Progress next) {
     return new RunRecord(number, session, asked, next, parts, launched);
   }
 
   public RunRecord with(List<Part> startedParts) {
     return new RunRecord(number, session, asked, progress, startedParts, launched);
-  }
-
-  public RunKind kind() {
-    return asked.kind();
   }
 
   public List<String> words() {
@@ -254,11 +210,7 @@ public record RunRecord(
     return asked.options();
   }
 
-  public String folder() {
-    return asked.folder();
-  }
-
-  public RunState state() {
+  public RunView.State state() {
     return progress.state();
   }
 
@@ -274,14 +226,8 @@ public record RunRecord(
     return new RunView(
         number,
         session,
-        kind(),
-        new RunView.Progress(
-            state().word(),
-            exit(),
-            progress.started(),
-            progress.ended(),
-            progress.failure(),
-            progress.transport()),
+        asked.kind(),
+        progress,
         new RunView.Launched(
             words(),
             ranks(),
@@ -312,9 +258,9 @@ public record RunRecord(
   /** The copy that its nodes keep. */
   public Json.Obj about() {
     Json.Obj about = plain();
-    return switch (kind()) {
+    return switch (asked.kind()) {
       case PROGRAM -> about;
-      case NOTEBOOK -> about.with("kind", Json.of(kind().word()));
+      case NOTEBOOK -> about.with("kind", Json.of(asked.kind().word()));
     };
   }
 
@@ -325,7 +271,7 @@ public record RunRecord(
         "session", session,
         "words", words(),
         "options", options().json(),
-        "folder", folder(),
+        "folder", asked.folder(),
         "state", state().word(),
         "exit", exit(),
         "started", progress.started().toString(),
@@ -353,8 +299,8 @@ public record RunRecord(
                 json.texts("words"),
                 Options.from(json.object("options")),
                 json.text("folder").orElse("")),
-            new Progress(
-                RunState.parse(json.text("state").orElse("")),
+            new RunView.Progress(
+                RunView.State.parse(json.text("state").orElse("")),
                 json.integer("exit"),
                 instant(json, "started").orElse(Instant.EPOCH),
                 instant(json, "ended"),

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunReason;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
@@ -87,7 +88,7 @@ public final class RunWatch {
     this.relaunch = relaunch;
     this.clock = clock;
     this.tasks = tasks;
-    this.wasStarting = record.state() == RunState.STARTING;
+    this.wasStarting = record.state() == RunView.State.STARTING;
   }
 
   /**
@@ -103,10 +104,10 @@ public final class RunWatch {
               try {
                 watch();
               } catch (GpushException unreachable) {
-                become(now -> now.in(RunState.UNKNOWN));
+                become(now -> now.in(RunView.State.UNKNOWN));
               } catch (RuntimeException | Error bug) {
                 // Otherwise everyone who waits for the end would wait forever.
-                become(now -> now.in(RunState.UNKNOWN));
+                become(now -> now.in(RunView.State.UNKNOWN));
                 throw bug;
               } finally {
                 over.run();
@@ -150,8 +151,8 @@ public final class RunWatch {
   public void stopping() {
     become(
         now ->
-            now.state() == RunState.RUNNING || now.state() == RunState.STARTING
-                ? now.in(RunState.STOPPING)
+            now.state() == RunView.State.RUNNING || now.state() == RunView.State.STARTING
+                ? now.in(RunView.State.STOPPING)
                 : now);
   }
 
@@ -160,7 +161,7 @@ public final class RunWatch {
     lock.lockInterruptibly();
     try {
       while (!record.state().isOver()
-          && record.state() != RunState.UNKNOWN
+          && record.state() != RunView.State.UNKNOWN
           && attempt == seenAttempt) {
         changed.await();
       }
@@ -195,14 +196,14 @@ public final class RunWatch {
       List<NodeEnd> ends = watchOnce();
       List<RunRecord.Part> parts = record().parts();
       boolean isPortTaken = ends.getFirst().portTaken().isPresent() && ports < AGAIN;
-      boolean isRestart = !isPortTaken && state(ends, parts) == RunState.FAILED;
+      boolean isRestart = !isPortTaken && state(ends, parts) == RunView.State.FAILED;
       if (isPortTaken) {
         ports++;
       } else {
         restarts++;
       }
       if (relaunch.isEmpty()
-          || record().state() == RunState.STOPPING
+          || record().state() == RunView.State.STOPPING
           || !(isPortTaken || (isRestart && restarts <= relaunch.get().restarts()))
           || !isStartedAgain(
               relaunch.get(),
@@ -233,7 +234,7 @@ public final class RunWatch {
     } finally {
       lock.unlock();
     }
-    if (record().state() == RunState.STOPPING) {
+    if (record().state() == RunView.State.STOPPING) {
       // Asked while nothing ran, so no node has heard it.
       parts.forEach(part -> stopQuietly(part.node(), RunTalk.ASKED));
     }
@@ -250,17 +251,17 @@ public final class RunWatch {
         : Optional.of(NodeEnd.status(ends, starts(parts)));
   }
 
-  private static RunState state(List<NodeEnd> ends, List<RunRecord.Part> parts) {
+  private static RunView.State state(List<NodeEnd> ends, List<RunRecord.Part> parts) {
     boolean isStopped =
         ends.stream().anyMatch(NodeEnd::isStopped)
             && ends.stream().allMatch(end -> end.isStopped() || !end.end().isFailure());
-    return RunState.ended(exit(ends, parts), isStopped);
+    return RunView.State.ended(exit(ends, parts), isStopped);
   }
 
   private void finish(List<NodeEnd> ends, List<RunRecord.Part> parts) {
-    RunState state = state(ends, parts);
+    RunView.State state = state(ends, parts);
     Optional<RunFailure> failure =
-        state == RunState.FAILED || state == RunState.LOST
+        state == RunView.State.FAILED || state == RunView.State.LOST
             ? failure(ends, parts)
             : Optional.empty();
     become(now -> now.over(state, exit(ends, parts), clock.now(), failure));
@@ -379,7 +380,7 @@ public final class RunWatch {
       switch (RunEvent.parse(payload)) {
         case RunEvent.RankExit(_, var how) -> {
           // A stop was sent to all nodes, with a grace.
-          if (how.isFailure() && !isAsked && record().state() != RunState.STOPPING) {
+          if (how.isFailure() && !isAsked && record().state() != RunView.State.STOPPING) {
             onFailure.run();
           }
         }

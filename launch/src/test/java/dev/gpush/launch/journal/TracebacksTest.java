@@ -8,6 +8,7 @@ import dev.gpush.core.run.RunOutput;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -59,7 +60,8 @@ final class TracebacksTest {
           public boolean isForPeople() {
             return isForPeople;
           }
-        });
+        },
+        new TransportCollector(Optional.empty(), 1));
   }
 
   private static void feed(RunMerge.Part part, int rank, int channel, String text) {

@@ -10,6 +10,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.launch.FakeNode;
 import dev.gpush.launch.journal.NodeEnd;
@@ -19,7 +20,6 @@ import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.run.RunHistory;
 import dev.gpush.launch.run.RunRecord;
-import dev.gpush.launch.run.RunState;
 import dev.gpush.launch.words.LauncherCommand;
 import dev.gpush.launch.words.RunWords;
 import java.io.IOException;
@@ -90,7 +90,7 @@ final class LaunchPlanTest {
                 Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))),
                 Duration.ofSeconds(30)),
             RunRequest.NcclLog.UNCHANGED),
-        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs, Optional.empty()));
+        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs, Optional.empty(), ""));
   }
 
   /** Where nodes look for the environment themselves, its variables are theirs to set. */
@@ -111,9 +111,9 @@ final class LaunchPlanTest {
               known.slots(),
               known.payload(),
               new LaunchPlan.Findings(
-                  List.of(), List.of(choice, choice), List.of(), Optional.empty()));
+                  List.of(), List.of(choice, choice), List.of(), Optional.empty(), ""));
 
-      Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
+      Json.Obj spec = plan.specs(7, 1234, 0, Json.object()).getLast();
 
       assertEquals(chooses ? List.of() : choice.candidates(), spec.texts("activate"));
       assertEquals(Optional.of(chooses ? "/mine" : "/z"), spec.object("env").text("PATH"));
@@ -129,7 +129,7 @@ final class LaunchPlanTest {
   void specSaysWhatEachNodeStarts() {
     List<Json.Obj> specs =
         plan(words("A=1 train.py --lr 1"), LaunchPlan.Mode.RANKS, List.of(), false)
-            .specs(7, 1234, Json.object("run", 7));
+            .specs(7, 1234, 0, Json.object("run", 7));
 
     assertEquals(
         Json.parse(
@@ -188,7 +188,7 @@ final class LaunchPlanTest {
   void nodesOfThisMachineMeetOnItAndShareItsProcessors() {
     Json.Obj spec =
         plan(words("train.py"), LaunchPlan.Mode.TORCHRUN, List.of(), true)
-            .specs(7, 1, Json.object())
+            .specs(7, 1, 0, Json.object())
             .getFirst();
 
     assertEquals("127.0.0.1", spec.object("master").text("addr").orElseThrow());
@@ -199,7 +199,7 @@ final class LaunchPlanTest {
   void scriptByItsPlaceHereIsTheNodesOwn() {
     Json.Obj spec =
         plan(words("/w/exp/train.py /w/data"), LaunchPlan.Mode.RANKS, List.of(), false)
-            .specs(7, 1, Json.object())
+            .specs(7, 1, 0, Json.object())
             .get(1);
 
     assertEquals(List.of("/b/ws/exp/train.py", "/w/data"), spec.texts("program"));
@@ -216,7 +216,7 @@ final class LaunchPlanTest {
 
   private static List<String> outputs(List<String> folders) {
     return plan(words("t.py"), LaunchPlan.Mode.RANKS, folders, false)
-        .specs(7, 1, Json.object())
+        .specs(7, 1, 0, Json.object())
         .stream()
         .map(spec -> spec.text("outputs").orElse(""))
         .toList();
@@ -230,7 +230,7 @@ final class LaunchPlanTest {
                 LaunchPlan.Mode.COMMAND,
                 List.of(),
                 false)
-            .specs(7, 99, Json.object())
+            .specs(7, 99, 0, Json.object())
             .get(1);
 
     assertEquals(
@@ -252,7 +252,7 @@ final class LaunchPlanTest {
             List.of(),
             false);
 
-    List<String> argv = plan.specs(7, 99, Json.object()).get(1).texts("argv");
+    List<String> argv = plan.specs(7, 99, 0, Json.object()).get(1).texts("argv");
 
     String info = argv.get(4).replaceFirst("--world_info=", "");
     assertEquals(
@@ -278,7 +278,7 @@ final class LaunchPlanTest {
                 List.of(),
                 false,
                 new RunRequest.Ranks(Optional.of(1), 0))
-            .specs(7, 99, Json.object())
+            .specs(7, 99, 0, Json.object())
             .get(1);
 
     assertEquals(
@@ -352,16 +352,15 @@ final class LaunchPlanTest {
                     new RunRequest.Ranks(Optional.empty(), 0, false, true),
                     List.of()),
                 "exp"),
-            new RunRecord.Progress(
-                RunState.RUNNING,
-                Optional.empty(),
-                Instant.parse("2026-11-21T08:00:00Z"),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty()),
+            RunView.Progress.starting(Instant.parse("2026-11-21T08:00:00Z"))
+                .in(RunView.State.RUNNING),
             List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),
             new RunRecord.Launched(
-                42, "torchrun", "/e/bin/python", "run 3", RunRecord.Given.NOTHING));
+                42,
+                "torchrun",
+                "/e/bin/python",
+                "run 3",
+                new RunRecord.Given(Map.of(), Optional.empty())));
     // Runs outlive an upgrade, so what is kept of them keeps its form.
     String form =
         """
@@ -379,7 +378,7 @@ final class LaunchPlanTest {
     history.put(record);
     RunRecord over =
         record.over(
-            RunState.FAILED,
+            RunView.State.FAILED,
             Optional.of(137),
             Instant.parse("2026-11-21T09:00:00Z"),
             Optional.of(

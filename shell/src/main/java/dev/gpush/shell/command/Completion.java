@@ -240,7 +240,7 @@ final class Completion {
   }
 
   private static Candidate run(RunView run) {
-    return new Candidate("" + run.number(), run.state() + " " + Clean.command(run.title()));
+    return new Candidate("" + run.number(), run.state().word() + " " + Clean.command(run.title()));
   }
 
   private static Candidate template(Configs.Template template) {

@@ -99,14 +99,14 @@ public final class PictureChanges {
               .orElse(run.number() < newest);
       if (run.isOver() && !wasOver) {
         String line = label(run) + verdict(run);
-        boolean isSaid = run.state().equals("stopped");
+        boolean isSaid = run.state() == RunView.State.STOPPED;
         events.add(new ShellEvent(keyOfEnd(run), line, isSaid, 1));
       }
     }
   }
 
   private static String label(RunView run) {
-    Instant end = run.ended().orElse(run.started());
+    Instant end = run.progress().ended().orElse(run.started());
     return run.label(Duration.between(run.started(), end));
   }
 
@@ -116,9 +116,10 @@ public final class PictureChanges {
     }
     int status = run.exit().orElse(0);
     return switch (run.state()) {
-      case "stopped" -> " was stopped";
-      case "lost" -> " is lost, because its node is lost";
-      default -> status == 0 ? " is done" : " ended with status " + status;
+      case STOPPED -> " was stopped";
+      case LOST -> " is lost, because its node is lost";
+      case STARTING, RUNNING, STOPPING, DONE, FAILED, UNKNOWN ->
+          status == 0 ? " is done" : " ended with status " + status;
     };
   }
 

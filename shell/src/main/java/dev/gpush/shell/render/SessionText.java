@@ -43,7 +43,7 @@ public final class SessionText {
   }
 
   private static String standing(SessionView session, List<RunView> runs) {
-    if (session.needsLogin().isPresent()) {
+    if (session.status().needsLogin().isPresent()) {
       return "needs you: " + session.detail() + ". Nothing is lost";
     }
     return switch (session.state()) {

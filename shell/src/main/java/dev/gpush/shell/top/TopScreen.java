@@ -256,7 +256,7 @@ public final class TopScreen {
           0,
           Style.PLAIN,
           "" + run.number(),
-          run.state(),
+          run.state().word(),
           "" + run.ranks(),
           processes(run.number()),
           nodesOf(run),

@@ -128,13 +128,16 @@ public final class FakeRuns implements Runs {
         new RunView(
             number,
             "devbox",
+            RunKind.PROGRAM,
             new RunView.Progress(
-                state,
+                RunView.State.parse(state),
                 ended,
                 clock.now().minus(Duration.ofMinutes(3)),
-                ended.map(_ -> clock.now().minus(Duration.ofSeconds(108)))),
+                ended.map(_ -> clock.now().minus(Duration.ofSeconds(108))),
+                Optional.empty(),
+                Optional.empty()),
             new RunView.Launched(
-                List.of(words), 2, List.of("0:0", "1:0"), 42, "ranks", "/usr/bin/python3"),
+                List.of(words), 2, List.of("0:0", "1:0"), 42, "ranks", "/usr/bin/python3", false),
             "run " + number + " · 2 ranks · python 3.12 · ~/proj · G42");
     all.add(run);
     return run;
@@ -181,14 +184,15 @@ public final class FakeRuns implements Runs {
             all.size() + 1,
             "devbox",
             RunKind.NOTEBOOK,
-            new RunView.Progress("running", Optional.empty(), clock.now(), Optional.empty()),
+            RunView.Progress.starting(clock.now()).in(RunView.State.RUNNING),
             new RunView.Launched(
                 request.command().words(),
                 1,
                 IntStream.range(0, gpus).mapToObj(slot -> node + ":" + slot).toList(),
                 42,
                 "command",
-                ""),
+                "",
+                false),
             "");
     all.add(run);
     return run;
@@ -216,7 +220,7 @@ public final class FakeRuns implements Runs {
         run.session(),
         run.kind(),
         new RunView.Progress(
-            run.state(), run.exit(), run.started(), run.ended(), verdict, transport),
+            run.state(), run.exit(), run.started(), run.progress().ended(), verdict, transport),
         run.launched(),
         run.header());
   }
@@ -301,7 +305,12 @@ public final class FakeRuns implements Runs {
         before.session(),
         before.kind(),
         new RunView.Progress(
-            "stopped", Optional.of(130), before.started(), Optional.of(clock.now())),
+            RunView.State.STOPPED,
+            Optional.of(130),
+            before.started(),
+            Optional.of(clock.now()),
+            Optional.empty(),
+            Optional.empty()),
         before.launched(),
         before.header());
   }

@@ -26,26 +26,26 @@ public final class ViewChange {
   }
 
   public ViewChange hardEnd(Optional<Duration> left) {
-    return with(new Lease(left, view.idleLeft(), view.activity()));
+    return with(new Lease(left, view.idleLeft(), view.lease().activity()));
   }
 
   public ViewChange idle(Duration left) {
-    return with(new Lease(view.hardEndLeft(), Optional.of(left), view.activity()));
+    return with(new Lease(view.hardEndLeft(), Optional.of(left), view.lease().activity()));
   }
 
   public ViewChange state(SessionState state, String detail) {
-    return with(new Status(state, detail, view.needsLogin()));
+    return with(new Status(state, detail, view.status().needsLogin()));
   }
 
   /** It waits for nodes. */
   public ViewChange queued(String detail) {
     return state(SessionState.QUEUED, detail)
-        .with(new Lease(Optional.empty(), Optional.empty(), view.activity()))
-        .with(new Work(view.nodes(), Optional.of(0L), 0, view.python()));
+        .with(new Lease(Optional.empty(), Optional.empty(), view.lease().activity()))
+        .with(new Work(view.nodes(), Optional.of(0L), 0, view.work().python()));
   }
 
   public ViewChange generation(Optional<Long> generation) {
-    return with(new Work(view.nodes(), generation, view.runsInProgress(), view.python()));
+    return with(new Work(view.nodes(), generation, view.runsInProgress(), view.work().python()));
   }
 
   public ViewChange warm(List<SessionView.WarmInterpreter> warm) {
@@ -54,7 +54,7 @@ public final class ViewChange {
             view.nodes(),
             view.generation(),
             view.runsInProgress(),
-            view.python(),
+            view.work().python(),
             warm,
             view.sync()));
   }
@@ -66,13 +66,13 @@ public final class ViewChange {
             view.nodes(),
             view.generation(),
             view.runsInProgress(),
-            view.python(),
-            view.warm(),
+            view.work().python(),
+            view.work().warm(),
             sync));
   }
 
   public ViewChange runs(int runs) {
-    return with(new Work(view.nodes(), view.generation(), runs, view.python()));
+    return with(new Work(view.nodes(), view.generation(), runs, view.work().python()));
   }
 
   /** Of nodes that have not said what they hold. */
@@ -86,8 +86,8 @@ public final class ViewChange {
 
   /** Not granted yet: this is what it has asked for. */
   public ViewChange asking(int size) {
-    return with(new Place(view.backend(), view.gang(), size, view.gpus()))
-        .with(new Work(List.of(), Optional.of(0L), view.runsInProgress(), view.python()));
+    return with(new Place(view.backend(), view.place().gang(), size, view.gpus()))
+        .with(new Work(List.of(), Optional.of(0L), view.runsInProgress(), view.work().python()));
   }
 
   /** Its links come back when somebody has logged in there. */
@@ -101,7 +101,7 @@ public final class ViewChange {
 
   private ViewChange nodes(UnaryOperator<NodeView> change) {
     List<NodeView> nodes = view.nodes().stream().map(change).toList();
-    return with(new Work(nodes, view.generation(), view.runsInProgress(), view.python()));
+    return with(new Work(nodes, view.generation(), view.runsInProgress(), view.work().python()));
   }
 
   private ViewChange with(Status status) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.session.NodeView;
@@ -80,12 +81,19 @@ final class PictureChangesTest {
         1);
   }
 
-  private static RunView run(int number, String state, Optional<Integer> exit) {
+  private static RunView run(int number, RunView.State state, Optional<Integer> exit) {
     return new RunView(
         number,
         "devbox",
-        new RunView.Progress(state, exit, BEGUN, exit.map(_ -> BEGUN.plus(Duration.ofMinutes(12)))),
-        new RunView.Launched(List.of("t.py"), 2, List.of(), 42, "torchrun", ""),
+        RunKind.PROGRAM,
+        new RunView.Progress(
+            state,
+            exit,
+            BEGUN,
+            exit.map(_ -> BEGUN.plus(Duration.ofMinutes(12))),
+            Optional.empty(),
+            Optional.empty()),
+        new RunView.Launched(List.of("t.py"), 2, List.of(), 42, "torchrun", "", false),
         "");
   }
 
@@ -148,27 +156,28 @@ final class PictureChangesTest {
 
   @Test
   void aRunThatEndedSaysHow() {
-    Picture running = of(session, run(7, "running", Optional.empty()));
+    Picture running = of(session, run(7, RunView.State.RUNNING, Optional.empty()));
 
     assertEquals(
         List.of("run 7 (t.py, 2 ranks, 12m) is done"),
-        between(running, of(session, run(7, "done", Optional.of(0)))));
+        between(running, of(session, run(7, RunView.State.DONE, Optional.of(0)))));
     assertEquals(
         List.of("run 7 (t.py, 2 ranks, 12m) ended with status 3"),
-        between(running, of(session, run(7, "failed", Optional.of(3)))));
+        between(running, of(session, run(7, RunView.State.FAILED, Optional.of(3)))));
     assertEquals(
         List.of("run 7 (t.py, 2 ranks, 12m) was stopped"),
-        between(running, of(session, run(7, "stopped", Optional.of(143)))));
-    assertEquals(List.of(), between(of(session), of(session, run(7, "done", Optional.of(0)))));
+        between(running, of(session, run(7, RunView.State.STOPPED, Optional.of(143)))));
+    assertEquals(
+        List.of(), between(of(session), of(session, run(7, RunView.State.DONE, Optional.of(0)))));
     assertEquals(
         List.of("run 8 (t.py, 2 ranks, 12m) ended with status 1"),
         between(
             running,
             of(
                 session,
-                run(8, "failed", Optional.of(1)),
-                run(7, "running", Optional.empty()),
-                run(6, "done", Optional.of(0)))));
+                run(8, RunView.State.FAILED, Optional.of(1)),
+                run(7, RunView.State.RUNNING, Optional.empty()),
+                run(6, RunView.State.DONE, Optional.of(0)))));
   }
 
   @Test
@@ -263,7 +272,7 @@ final class PictureChangesTest {
   void theLineAtTheBottomHasAllThatChanges() {
     var text =
         new PictureText(
-            of(hard(5 * 3600 + 700), run(7, "running", Optional.empty())),
+            of(hard(5 * 3600 + 700), run(7, RunView.State.RUNNING, Optional.empty())),
             BEGUN.plus(Duration.ofSeconds(130)));
 
     assertEquals(

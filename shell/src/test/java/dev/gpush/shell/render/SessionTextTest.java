@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionName;
@@ -46,8 +47,9 @@ final class SessionTextTest {
     return new RunView(
         number,
         "devbox",
-        new RunView.Progress("running", Optional.empty(), CREATED, Optional.empty()),
-        new RunView.Launched(List.of("t.py"), 16, List.of(), generation, "torchrun", ""),
+        RunKind.PROGRAM,
+        RunView.Progress.starting(CREATED).in(RunView.State.RUNNING),
+        new RunView.Launched(List.of("t.py"), 16, List.of(), generation, "torchrun", "", false),
         "");
   }
 

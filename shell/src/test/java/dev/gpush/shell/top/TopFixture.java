@@ -2,6 +2,7 @@ package dev.gpush.shell.top;
 
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.sample.NodeSample;
@@ -42,10 +43,16 @@ public final class TopFixture {
     return new RunView(
         7,
         "devbox",
-        new RunView.Progress(
-            "running", Optional.empty(), NOW.minus(Duration.ofMinutes(130)), Optional.empty()),
+        RunKind.PROGRAM,
+        RunView.Progress.starting(NOW.minus(Duration.ofMinutes(130))).in(RunView.State.RUNNING),
         new RunView.Launched(
-            List.of("train.py", "--lr", "3e-4"), 8, slots, 42, "torchrun", "/usr/bin/python3"),
+            List.of("train.py", "--lr", "3e-4"),
+            8,
+            slots,
+            42,
+            "torchrun",
+            "/usr/bin/python3",
+            false),
         "run 7");
   }
 

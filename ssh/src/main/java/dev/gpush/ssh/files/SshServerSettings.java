@@ -18,12 +18,6 @@ import java.util.Optional;
  */
 public record SshServerSettings(
     Path home, List<String> launcher, Path userConfig, Optional<Path> socket, Optional<Wsl> wsl) {
-  /** Of a machine without Windows. */
-  public SshServerSettings(
-      Path home, List<String> launcher, Path userConfig, Optional<Path> socket) {
-    this(home, launcher, userConfig, socket, Optional.empty());
-  }
-
   public SshServerSettings {
     launcher = List.copyOf(launcher);
     if (launcher.isEmpty()) {

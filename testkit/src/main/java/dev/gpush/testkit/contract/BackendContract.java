@@ -87,7 +87,7 @@ public interface BackendContract {
         NodeInfo node = gang.nodes().get(index);
         assertEquals(index, node.index());
         assertTrue(node.workspace().startsWith("/"), node::workspace);
-        assertTrue(node.workspace().endsWith("/" + request.project()), node::workspace);
+        assertTrue(node.workspace().endsWith("/" + request.requester().project()), node::workspace);
         assertTrue(workspaces.add(node.address() + " " + node.workspace()), node::workspace);
         assertFalse(node.slots().isEmpty());
       }
@@ -314,7 +314,9 @@ public interface BackendContract {
       GangRequest request = place.request(2, LONG);
       Gang gang = place.backend().reserve(request);
 
-      Discovered whole = new Discovered(gang, request.session(), OWNER, request.holder(), true);
+      Discovered whole =
+          new Discovered(
+              gang, request.requester().session(), OWNER, request.requester().holder(), true);
       assertEquals(List.of(whole), place.again().discover(OWNER));
       assertEquals(List.of(), place.again().discover("mallory"));
       assertEquals(List.of(), place.again().discover(""));

@@ -145,7 +145,9 @@ public final class FakeBackend implements Backend {
   }
 
   private List<String> holders() {
-    return site.holdings().stream().map(holding -> holding.request().session()).toList();
+    return site.holdings().stream()
+        .map(holding -> holding.request().requester().session())
+        .toList();
   }
 
   @Override
@@ -386,18 +388,18 @@ public final class FakeBackend implements Backend {
     heedless(Operation.DISCOVER, Moment.BEFORE);
     Stream<Discovered> waiting =
         site.waiting().stream()
-            .filter(request -> request.owner().equals(owner))
+            .filter(request -> request.requester().owner().equals(owner))
             .map(
                 request ->
                     new Discovered(
                         new Gang(request.gang(), name, List.of(), "waits"),
-                        request.session(),
-                        request.owner(),
-                        request.holder(),
+                        request.requester().session(),
+                        request.requester().owner(),
+                        request.requester().holder(),
                         false));
     Stream<Discovered> held =
         site.holdings().stream()
-            .filter(holding -> holding.request().owner().equals(owner))
+            .filter(holding -> holding.request().requester().owner().equals(owner))
             .map(FakeBackend::discovered);
     return Stream.concat(waiting, held).toList();
   }
@@ -409,9 +411,9 @@ public final class FakeBackend implements Backend {
     GangRequest request = holding.request();
     return new Discovered(
         new Gang(all.id(), all.backend(), alive, all.detail()),
-        request.session(),
-        request.owner(),
-        request.holder(),
+        request.requester().session(),
+        request.requester().owner(),
+        request.requester().holder(),
         holding.dead().isEmpty());
   }
 

@@ -227,7 +227,7 @@ public final class FakeSite {
         folder
             .resolve(request.gang().text())
             .resolve(Integer.toString(index))
-            .resolve(request.project());
+            .resolve(request.requester().project());
     boolean hasGpus = !slots.isEmpty();
     return new NodeInfo(
         index,

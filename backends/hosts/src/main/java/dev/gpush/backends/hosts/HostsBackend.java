@@ -126,7 +126,7 @@ public final class HostsBackend implements Backend {
       return never.get();
     }
     var choice = new HostChoice(rack.name(), rack.shape(), request.nodes(), request.gpus());
-    List<Host> hosts = rack.forClient(request.inherit()).hosts();
+    List<Host> hosts = rack.forClient(request.variables().inherited()).hosts();
     Surveys.Result result =
         gangs.uninterrupted(
             () ->

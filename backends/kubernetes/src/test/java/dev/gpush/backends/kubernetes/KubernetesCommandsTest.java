@@ -199,7 +199,9 @@ final class KubernetesCommandsTest {
       assertEquals(2, linked.server().taken("EXEC").size());
       assertEquals(
           Optional.of(gang),
-          other.discover(linked.place().request(1, BackendContract.LONG).owner()).stream()
+          other
+              .discover(linked.place().request(1, BackendContract.LONG).requester().owner())
+              .stream()
               .map(found -> found.gang())
               .findFirst());
       other.release(gang, BackendContract.LIMIT);

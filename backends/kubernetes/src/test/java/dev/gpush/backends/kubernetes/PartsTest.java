@@ -107,7 +107,8 @@ final class PartsTest {
             Map.of());
     return GangRequest.of(
         any.gang(),
-        new Requester(any.owner(), any.holder(), session, any.project()),
+        new Requester(
+            any.requester().owner(), any.requester().holder(), session, any.requester().project()),
         any.nodes(),
         any.gpus(),
         any.lease());

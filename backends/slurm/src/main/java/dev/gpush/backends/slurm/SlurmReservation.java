@@ -196,7 +196,7 @@ final class SlurmReservation {
             .with("taken_s", shape.grace().toSeconds());
     byte[] packet = agent.packet(AgentStart.header(request, "SLURM_NODEID", start));
     return HolderScript.text(
-        request.session(),
+        request.requester().session(),
         request.nodes(),
         agent.arguments(GangAgents.INTERPRETERS),
         packet,

@@ -144,14 +144,11 @@ public record LedgerEntry(
     return with(reservation.granted(granted)).in(SessionState.GRANTED, "");
   }
 
-  /** All bids, while none has been granted. */
-  public List<Bid> wanted() {
-    return reservation.wanted();
-  }
-
   /** The backends where it is or waits. */
   public List<String> places() {
-    return grant().isPresent() ? List.of(backend()) : wanted().stream().map(Bid::backend).toList();
+    return grant().isPresent()
+        ? List.of(backend())
+        : reservation.wanted().stream().map(Bid::backend).toList();
   }
 
   /** The entry with these bids; former bids are to be released. */

@@ -42,7 +42,7 @@ public record Reservation(
   }
 
   /** All bids, while none has been granted. */
-  List<Bid> wanted() {
+  public List<Bid> wanted() {
     var wanted = new ArrayList<Bid>();
     if (grant.isEmpty()) {
       wanted.add(first);

@@ -19,11 +19,11 @@ public final class PythonChange {
   public static void apply(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk) {
     Optional<String> has = session.entry().asked().python();
     if (request.existing() == Existing.TAKE_ANY
-        || wish.python().isEmpty()
-        || wish.python().equals(has)) {
+        || wish.asked().python().isEmpty()
+        || wish.asked().python().equals(has)) {
       return;
     }
-    String wanted = wish.python().get();
+    String wanted = wish.asked().python().get();
     if (request.wanted().python().isPresent()) {
       session.move(session.entry().withPython(wanted));
       session.workIfAny().ifPresent(SessionWork::pythonChanged);

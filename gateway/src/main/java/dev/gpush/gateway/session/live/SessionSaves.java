@@ -45,7 +45,7 @@ final class SessionSaves implements SessionPort {
   private final Launcher launcher;
   private final AtomicInteger launching = new AtomicInteger();
   private final Path paused;
-  private volatile WhileRunning whileRunning;
+  private final WhileRunning whileRunning;
 
   SessionSaves(LiveSession session, Launcher launcher, WhileRunning whileRunning, Path paused) {
     this.paused = paused;
@@ -57,10 +57,6 @@ final class SessionSaves implements SessionPort {
   /** Whether runs are to have files of their own. */
   boolean isolates() {
     return whileRunning == WhileRunning.ISOLATE;
-  }
-
-  void whileRunning(WhileRunning now) {
-    whileRunning = now;
   }
 
   /** For a later gateway. */

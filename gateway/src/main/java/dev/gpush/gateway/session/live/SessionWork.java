@@ -420,7 +420,7 @@ public final class SessionWork implements AutoCloseable {
   public Optional<String> python() {
     return launcher.list().stream()
         .filter(run -> run.number() > lastWithOtherPython.get())
-        .map(RunView::python)
+        .map(run -> run.launched().python())
         .filter(python -> !python.isEmpty())
         .findFirst();
   }

@@ -179,7 +179,7 @@ public final class Placement {
     public void take() throws InterruptedException {
       if (session.isWaiting()) {
         hasAsked = true;
-        waitAt(session.entry().wanted(), race::resume);
+        waitAt(session.entry().reservation().wanted(), race::resume);
         return;
       }
       List<Backend> candidates = requests.candidates(config, wish);

@@ -139,7 +139,7 @@ public final class Preferences {
 
   /** Remembers the granted request for this folder; failing to do so is no failure. */
   public void remember(Path root, ResolvedUp wish) {
-    if (wish.attach().isPresent()) {
+    if (wish.asked().attach().isPresent()) {
       // Borrowed pods are not remembered.
       return;
     }

@@ -38,7 +38,7 @@ public record ResolvedUp(
   ResolvedUp borrowing(String backend, Loan loan, String name) {
     var all =
         new LedgerEntry.Asked(
-            loan.nodes(), loan.gpus(), python(), asked.natives(), Optional.of(name));
+            loan.nodes(), loan.gpus(), asked.python(), asked.natives(), Optional.of(name));
     return new ResolvedUp(List.of(backend), all, lease, Set.of("backend"), notes);
   }
 
@@ -48,14 +48,6 @@ public record ResolvedUp(
 
   public GpuRequest gpus() {
     return asked.gpus();
-  }
-
-  public Optional<String> python() {
-    return asked.python();
-  }
-
-  public Optional<String> attach() {
-    return asked.attach();
   }
 
   /** "2 × 8 = 16 H100", "2 CPU nodes". */
@@ -92,10 +84,10 @@ public record ResolvedUp(
           new SessionFailure.Difference(
               "backend", String.join(",", places), String.join(",", backends)));
     }
-    if (attach().isPresent() && !attach().equals(has.asked().attach())) {
+    if (asked.attach().isPresent() && !asked.attach().equals(has.asked().attach())) {
       differences.add(
           new SessionFailure.Difference(
-              "attach", has.asked().attach().orElse("nodes of its own"), attach().get()));
+              "attach", has.asked().attach().orElse("nodes of its own"), asked.attach().get()));
     }
     List<String> natives = asked.natives();
     if (!natives.isEmpty() && !natives.equals(has.asked().natives())) {

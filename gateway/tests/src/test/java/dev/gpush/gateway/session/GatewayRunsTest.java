@@ -46,7 +46,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Which session a run gets, and what becomes of one that was made for it. */
 @Execution(ExecutionMode.CONCURRENT)
 final class GatewayRunsTest {
-  private static final RunTarget HERE = new RunTarget(Optional.empty(), Optional.empty());
+  private static final RunTarget HERE =
+      new RunTarget(Optional.empty(), Optional.empty(), List.of(), Optional.empty());
 
   private final List<LaunchEvent> events = new ArrayList<>();
   private SessionRig rig;
@@ -119,7 +120,10 @@ final class GatewayRunsTest {
     make("devbox", project);
     var mine = new SessionName("mine");
 
-    RunView run = launch(new RunTarget(Optional.of(mine), Optional.empty()), run("true"));
+    RunView run =
+        launch(
+            new RunTarget(Optional.of(mine), Optional.empty(), List.of(), Optional.empty()),
+            run("true"));
 
     assertEquals("mine", run.session());
     var made = assertInstanceOf(LaunchEvent.SessionMade.class, events.getFirst());
@@ -151,7 +155,11 @@ final class GatewayRunsTest {
       throws Exception {
     make("devbox", project);
     var target =
-        new RunTarget(Optional.empty(), Optional.of(backend).filter(name -> !name.isEmpty()));
+        new RunTarget(
+            Optional.empty(),
+            Optional.of(backend).filter(name -> !name.isEmpty()),
+            List.of(),
+            Optional.empty());
     RunRequest request = claiming(run("true"), Optional.of(nodes), gpus);
 
     assertEquals(

@@ -477,7 +477,7 @@ final class GatewaySessionsTest {
     SessionView same = up(SessionRig.idling(ask(project, 1), Duration.ofMinutes(5)));
 
     assertEquals(made.id(), same.id());
-    assertFalse(same.gang().isEmpty());
+    assertFalse(same.place().gang().isEmpty());
     assertTrue(same.idleLeft().orElseThrow().compareTo(Duration.ofMinutes(5)) <= 0);
     assertTrue(same.hardEndLeft().orElseThrow().compareTo(Duration.ofMinutes(59)) > 0);
     assertEquals(Duration.ofMinutes(5), rig.ledger().load().getLast().lease().idle());

@@ -120,7 +120,7 @@ final class HolderTest {
     GatewaySessions after = gateway(Holder.of(THERE, MACHINE, "aaaaaaaaaaaa"), "tuesday");
 
     SessionView adopted = after.adopt(Optional.empty(), false, project, Talk.silent());
-    assertEquals(made.gang(), adopted.gang());
+    assertEquals(made.place().gang(), adopted.place().gang());
   }
 
   @Test

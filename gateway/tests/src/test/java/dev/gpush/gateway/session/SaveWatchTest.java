@@ -169,7 +169,7 @@ final class SaveWatchTest {
         gateway
             .runs()
             .launch(
-                new RunTarget(Optional.of(DEVBOX), Optional.empty()),
+                new RunTarget(Optional.of(DEVBOX), Optional.empty(), List.of(), Optional.empty()),
                 request,
                 _ -> {},
                 Talk.silent());
@@ -200,7 +200,8 @@ final class SaveWatchTest {
     SavedFiles saved = save.get();
     assertEquals(List.of("train.sh"), saved.paths());
     assertEquals(saved, told.get());
-    assertEquals("stopped", gateway.runs().find(DEVBOX, Optional.of(run.number())).state());
+    assertEquals(
+        RunView.State.STOPPED, gateway.runs().find(DEVBOX, Optional.of(run.number())).state());
     RunView next = gateway.runs().launch(DEVBOX, request, Talk.silent());
     assertEquals(run.number() + 1, next.number());
     assertEquals(saved.generation(), next.generation());

@@ -87,14 +87,14 @@ final class ShownSessionsTest {
       Task<SessionView, RuntimeException> up =
           rig.tasks().fork("up", () -> gateway.up(places.ask(), Talk.silent()));
       until("it waits", () -> !places.site("hpc").waiting().isEmpty());
-      assertEquals(Optional.empty(), gateway.list().getFirst().needsLogin());
+      assertEquals(Optional.empty(), gateway.list().getFirst().status().needsLogin());
       login.isClosed.set(true);
 
-      assertEquals(Optional.of("hpc"), gateway.list().getFirst().needsLogin());
+      assertEquals(Optional.of("hpc"), gateway.list().getFirst().status().needsLogin());
 
       places.free("hpc");
       // Once its links are up the login is not needed, closed as it is.
-      assertEquals(Optional.empty(), up.get().needsLogin());
+      assertEquals(Optional.empty(), up.get().status().needsLogin());
       gateway.down(DEVBOX, true, Talk.silent());
       places.assertNothingHeld();
     }
@@ -185,7 +185,7 @@ final class ShownSessionsTest {
       SessionView same = gateway.up(withPython(project, "/opt/py/bin/python"), talk);
 
       assertEquals(id, same.id());
-      assertEquals("/opt/py/bin/python", same.python());
+      assertEquals("/opt/py/bin/python", same.work().python());
       assertEquals(
           Optional.of("/opt/py/bin/python"), rig.ledger().load().getFirst().asked().python());
       assertTrue(

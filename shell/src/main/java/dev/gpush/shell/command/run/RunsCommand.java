@@ -97,11 +97,12 @@ public final class RunsCommand implements Action {
     return new ArrayList<>(
         List.of(
             "" + run.number(),
-            run.state(),
+            run.state().word(),
             run.exit().map(Object::toString).orElse(""),
             "" + run.ranks(),
             DurationText.coarse(Duration.between(run.started(), call.now())) + " ago",
-            DurationText.of(Duration.between(run.started(), run.ended().orElse(call.now()))),
+            DurationText.of(
+                Duration.between(run.started(), run.progress().ended().orElse(call.now()))),
             "G" + run.generation(),
             Clean.command(run.title())));
   }

@@ -68,7 +68,7 @@ public final class StopCommand implements Action {
   }
 
   private static String outcome(RunView run) {
-    return run.state() + run.exit().map(exit -> " (" + exit + ")").orElse("");
+    return run.state().word() + run.exit().map(exit -> " (" + exit + ")").orElse("");
   }
 
   private Optional<SessionView> sessionOfThatName(Call call) {

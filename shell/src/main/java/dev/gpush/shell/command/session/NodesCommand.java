@@ -62,8 +62,8 @@ public final class NodesCommand implements Action {
     if (session.nodes().size() > 1 && hosts == 1) {
       call.say("all nodes are one machine and share its ports, home and /tmp");
     }
-    if (!session.python().isEmpty()) {
-      call.say("python: " + session.python());
+    if (!session.work().python().isEmpty()) {
+      call.say("python: " + session.work().python());
     }
     return 0;
   }

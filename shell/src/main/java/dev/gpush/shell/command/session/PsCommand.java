@@ -63,7 +63,7 @@ public final class PsCommand implements Action {
           session.name().text(),
           session.backend(),
           session.shape(),
-          session.needsLogin().isPresent() ? "needs you" : session.state().word(),
+          session.status().needsLogin().isPresent() ? "needs you" : session.state().word(),
           DurationText.coarse(Duration.between(session.created(), call.now())),
           SessionText.lease(session),
           session.runsInProgress() == 0 ? "" : "" + session.runsInProgress(),
@@ -88,8 +88,8 @@ public final class PsCommand implements Action {
   private static void sayActivity(Call call, SessionView session) {
     boolean hasNodes =
         session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
-    if (hasNodes && !session.activity().isEmpty()) {
-      call.say(session.name() + ": " + Clean.line(session.activity()));
+    if (hasNodes && !session.lease().activity().isEmpty()) {
+      call.say(session.name() + ": " + Clean.line(session.lease().activity()));
     }
   }
 
@@ -123,7 +123,7 @@ public final class PsCommand implements Action {
 
   /** They take memory, which is seen nowhere else; nodes have the same ones. */
   private static void sayWarm(Call call, SessionView session) {
-    for (SessionView.WarmInterpreter interpreter : session.warm()) {
+    for (SessionView.WarmInterpreter interpreter : session.work().warm()) {
       call.say(
           session.name()
               + ": an interpreter for warm starts of "

@@ -185,7 +185,9 @@ final class RunCommandTest {
         2>   try: gpush up -s devbox --replace --nodes 4
         ? 255
         """);
-    assertEquals(new RunTarget(Optional.empty(), Optional.of("hpc")), desk.runs.targets.getFirst());
+    assertEquals(
+        new RunTarget(Optional.empty(), Optional.of("hpc"), List.of(), Optional.empty()),
+        desk.runs.targets.getFirst());
   }
 
   @Test

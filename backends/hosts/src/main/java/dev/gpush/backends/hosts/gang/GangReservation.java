@@ -76,7 +76,7 @@ public final class GangReservation {
       Tasks tasks,
       SecureRandom random,
       GangRequest request) {
-    this.rack = rack.forClient(request.inherit());
+    this.rack = rack.forClient(request.variables().inherited());
     this.agents = agents;
     this.surveys = surveys;
     this.release = release;
@@ -258,6 +258,6 @@ public final class GangReservation {
         seat.hasGpus() ? slots.stream().map(Slot::index).toList() : List.of("0"),
         seat.hasGpus() ? slots.getFirst().model() : "",
         survey.cpus(),
-        survey.base() + "/" + request.gang() + "/" + index + "/" + request.project());
+        survey.base() + "/" + request.gang() + "/" + index + "/" + request.requester().project());
   }
 }

@@ -81,6 +81,7 @@ public final class GangObjects {
   public static String name(GangRequest request) {
     String session =
         request
+            .requester()
             .session()
             .toLowerCase(Locale.ROOT)
             .replaceAll("[^a-z0-9-]+", "-")
@@ -249,7 +250,7 @@ public final class GangObjects {
             "name",
             CONTAINER,
             "image",
-            request.image().or(settings.pod()::image).orElseThrow(),
+            request.options().image().or(settings.pod()::image).orElseThrow(),
             "command",
             agent,
             "env",
@@ -311,7 +312,7 @@ public final class GangObjects {
       variables.put("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
     }
     request.data().home().ifPresent(home -> variables.put("HOME", home));
-    String workspace = workspace(request.project());
+    String workspace = workspace(request.requester().project());
     Json.Obj lease = request.lease().json();
     Json.Obj start =
         AgentStart.of(request)

@@ -79,7 +79,7 @@ public final class PodShaping {
           "memory: " + ClusterText.clean(settings.resources().memory().get()) + " is no amount",
           List.of("memory: 64Gi"));
     }
-    if (request.image().or(settings.pod()::image).isEmpty()) {
+    if (request.options().image().or(settings.pod()::image).isEmpty()) {
       return new Result.Hopeless(
           "its pods need an image",
           List.of(

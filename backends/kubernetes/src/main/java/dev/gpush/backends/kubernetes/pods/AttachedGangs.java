@@ -133,7 +133,8 @@ public final class AttachedGangs {
     List<Work<NodeInfo, Unanswered>> looks =
         pods.entrySet().stream()
             .<Work<NodeInfo, Unanswered>>map(
-                each -> () -> node(each.getKey(), each.getValue(), request.project(), room))
+                each ->
+                    () -> node(each.getKey(), each.getValue(), request.requester().project(), room))
             .toList();
     List<NodeInfo> nodes = tasks.all("look-into-pods", looks);
     PeerSecret secret = PeerSecret.random(random);

@@ -162,7 +162,7 @@ public record SlurmSettings(
     Optional<Duration> limit = times.limit();
     int cpus = share.cpus();
     Optional<String> memory = share.memory();
-    for (String option : request.natives()) {
+    for (String option : request.options().natives()) {
       String name = option.replaceFirst("=.*", "");
       String value = option.substring(Math.min(option.length(), name.length() + 1));
       switch (name) {
@@ -186,7 +186,7 @@ public record SlurmSettings(
         cluster,
         scratch,
         sruns,
-        Container.of(request.image(), container),
+        Container.of(request.options().image(), container),
         new Options(rest, partition, wanted),
         gpus,
         new Times(times.usual(), times.most(), limit),

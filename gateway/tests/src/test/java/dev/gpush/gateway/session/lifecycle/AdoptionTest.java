@@ -63,7 +63,7 @@ final class AdoptionTest {
 
       SessionView adopted = adopt(next, true, project);
       assertEquals(SessionState.READY, adopted.state());
-      assertEquals(made.gang(), adopted.gang());
+      assertEquals(made.place().gang(), adopted.place().gang());
       assertEquals(made.nodes().size(), adopted.nodes().size());
       assertEquals(project, adopted.root());
 
@@ -121,7 +121,7 @@ final class AdoptionTest {
 
       SessionView adopted = adopt(after, false, project);
 
-      assertEquals(made.gang(), adopted.gang());
+      assertEquals(made.place().gang(), adopted.place().gang());
       // It is the same here as there: nobody needs to be asked.
       after.sync(DEVBOX, false, FakeTalk.answering(false));
       assertEquals(1, rig.held().size());

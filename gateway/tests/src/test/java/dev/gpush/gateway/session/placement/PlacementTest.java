@@ -151,7 +151,7 @@ final class PlacementTest {
     until(
         "it waits at both",
         () -> places.site("hpc").waiting().size() == 1 && places.site("uni").waiting().size() == 1);
-    var intents = new ArrayList<>(entry().wanted().stream().map(Bid::gang).toList());
+    var intents = new ArrayList<>(entry().reservation().wanted().stream().map(Bid::gang).toList());
     assertEquals(places.site("hpc").waiting().getFirst().gang(), intents.removeFirst());
     assertEquals(places.site("uni").waiting().getFirst().gang(), intents.removeFirst());
 
