@@ -96,17 +96,14 @@ public final class ControlServer implements AutoCloseable {
 
   /** Binds again when the socket was deleted under us, as cleaners of temporary folders do. */
   public void ensureBound() throws IOException {
-    if (Files.exists(socket)) {
-      return;
-    }
-    ServerSocketChannel again = bind();
+    ServerSocketChannel again;
     ServerSocketChannel before;
     lock.lock();
     try {
-      if (ending) {
-        again.close();
+      if (ending || Files.exists(socket)) {
         return;
       }
+      again = bind();
       before = listening;
       listening = again;
     } finally {

@@ -588,6 +588,16 @@ class ControlSocketTest {
   }
 
   @Test
+  void leavesNoSocketWhenItIsLookedAfterAtItsEnd() throws IOException {
+    var gateway = TestGateway.with(home, call -> 5);
+    gateway.close();
+
+    gateway.server().ensureBound();
+
+    assertFalse(Files.exists(gateway.socket()));
+  }
+
+  @Test
   void tellsCommandsUnderWayThatItEnds() throws Exception {
     var begun = new CountDownLatch(1);
     var gateway =
