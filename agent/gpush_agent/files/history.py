@@ -65,14 +65,19 @@ def is_ours(workspace):
     return os.path.isfile(os.path.join(os.fsdecode(workspace), ".git", MARK))
 
 
+def is_brought(workspace):
+    """Whether it is a repository of gpush, of which the laptop has every commit."""
+    try:
+        return is_ours(workspace) and Repository(os.fsdecode(workspace)).is_home()
+    except (Stopped, OSError):
+        return False
+
+
 def remove(workspace):
     """When the node is given back: goes if the laptop has every commit. Else it stays, as all that gpush did not make."""
-    if not is_ours(workspace):
-        return
-    repository = Repository(workspace)
     try:
-        if repository.is_home():
-            shutil.rmtree(repository.own)
+        if is_brought(workspace):
+            shutil.rmtree(Repository(workspace).own)
     except (Stopped, OSError):
         pass                    # it is named as what was kept
 

@@ -51,7 +51,7 @@ class Found:
 
     def below(self, root):
         """(path, name below root) of every file."""
-        brought = root if history.is_ours(root) else None       # its commits are brought home before anyone asks
+        brought = root if history.is_brought(root) else None
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if name not in MADE_AGAIN and not (folder == brought and name == b".git"))
             links = [name for name in folders if os.path.islink(os.path.join(folder, name))]

@@ -32,6 +32,7 @@ import java.util.stream.Collectors;
  */
 final class Conversations implements AutoCloseable {
   private final String session;
+  private final int editNode;
   private final Signatures signatures;
   private final SlowNodes slow;
   private final Tasks tasks;
@@ -50,11 +51,24 @@ final class Conversations implements AutoCloseable {
   /** The manifest written last: nodes that still hold it need not send theirs. */
   private volatile Manifest known = Manifest.empty();
 
-  Conversations(String session, Signatures signatures, SlowNodes slow, Tasks tasks) {
+  /**
+   * @param editNode the node where people edit
+   */
+  Conversations(String session, int editNode, Signatures signatures, SlowNodes slow, Tasks tasks) {
     this.session = session;
+    this.editNode = editNode;
     this.signatures = signatures;
     this.slow = slow;
     this.tasks = tasks;
+  }
+
+  /** The node where people edit. */
+  int editNode() {
+    return editNode;
+  }
+
+  boolean isOfEditors(NodeConversation node) {
+    return node.index() == editNode;
   }
 
   /** Of what was sent to the nodes. */
@@ -85,7 +99,7 @@ final class Conversations implements AutoCloseable {
   void join(NodeConversation conversation) {
     if (open.putIfAbsent(conversation.node(), conversation) != null) {
       conversation.close();
-    } else if (conversation.index() == Decisions.NODE) {
+    } else if (isOfEditors(conversation)) {
       watch(conversation);
     }
   }
@@ -174,7 +188,7 @@ final class Conversations implements AutoCloseable {
   private List<NodeConversation> keep(OpeningConversations opening) {
     List<NodeConversation> fresh = opening.arrived();
     fresh.forEach(conversation -> open.put(conversation.node(), conversation));
-    fresh.stream().filter(each -> each.index() == Decisions.NODE).forEach(this::watch);
+    fresh.stream().filter(this::isOfEditors).forEach(this::watch);
     return fresh;
   }
 
@@ -205,7 +219,7 @@ final class Conversations implements AutoCloseable {
         "ask",
         there,
         node -> {
-          node.ask(forNames && node.index() == Decisions.NODE);
+          node.ask(forNames && isOfEditors(node));
           return true;
         });
   }
@@ -217,7 +231,7 @@ final class Conversations implements AutoCloseable {
         "check",
         nodes,
         node -> {
-          node.look(forNames && node.index() == Decisions.NODE);
+          node.look(forNames && isOfEditors(node));
           return true;
         });
   }

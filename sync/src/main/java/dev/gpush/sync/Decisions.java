@@ -29,9 +29,6 @@ import java.util.function.Predicate;
  * be where another one is held. Pure.
  */
 final class Decisions {
-  /** The node on which editors work. */
-  static final int NODE = 0;
-
   /** What a program wrote is larger than what a person typed; {@code gpush pull} has no limit. */
   private static final long LARGEST_EDIT = 50L << 20;
 
@@ -83,14 +80,16 @@ final class Decisions {
   /**
    * How to decide.
    *
+   * @param editNode the node where people edit
    * @param forced the laptop's version goes everywhere, also where no path is held
    * @param keep what a user wants of a path that is held
    */
-  record Rules(Merge.Editing editing, boolean forced, Predicate<String> kept, Merge.Keep keep) {
-    static Rules usual(Merge.Editing editing) {
-      return new Rules(editing, false, _ -> false, Merge.Keep.LAPTOP);
-    }
-  }
+  record Rules(
+      int editNode,
+      Merge.Editing editing,
+      boolean forced,
+      Predicate<String> kept,
+      Merge.Keep keep) {}
 
   /**
    * A file or link of the editors' node that replaces what is here.
@@ -154,7 +153,7 @@ final class Decisions {
 
   /** With "node" a user means the editors' node, and its version if it has one of its own. */
   private boolean isNamed(String path, Reason reason, Version there) {
-    boolean isOfAnother = obstacle(path).map(each -> each.node() != NODE).orElse(false);
+    boolean isOfAnother = obstacle(path).map(each -> each.node() != rules.editNode()).orElse(false);
     return rules.keep() == Merge.Keep.LAPTOP
         || (!isOfAnother && (reason != Reason.OTHER_NODE || !there.is(ancestor(path))));
   }
@@ -171,7 +170,7 @@ final class Decisions {
         .nodes()
         .forEach(
             (node, holds) -> {
-              if (node != NODE && holds.deviations().containsKey(path)) {
+              if (node != rules.editNode() && holds.deviations().containsKey(path)) {
                 others.add(holds.now(path));
                 written.add(Version.of(holds.manifest().get(path)));
               }
@@ -179,11 +178,11 @@ final class Decisions {
     return merge.among(result(merge, here, there), others, written);
   }
 
-  private static Reason reason(Obstacle obstacle) {
+  private Reason reason(Obstacle obstacle) {
     if (!isLate(obstacle) && !obstacle.why().equals("foreign")) {
       return Reason.IN_THE_WAY;
     }
-    return obstacle.node() == NODE ? Reason.CHANGED_BOTH : Reason.OTHER_NODE;
+    return obstacle.node() == rules.editNode() ? Reason.CHANGED_BOTH : Reason.OTHER_NODE;
   }
 
   /** It was changed on the node at the moment in which it would have been replaced. */
@@ -205,7 +204,7 @@ final class Decisions {
 
   /** What the editors' node holds; without it, what the first node does. */
   private NodeHolds editors() {
-    return facts.nodes().getOrDefault(NODE, facts.nodes().firstEntry().getValue());
+    return facts.nodes().getOrDefault(rules.editNode(), facts.nodes().firstEntry().getValue());
   }
 
   private Version ancestor(String path) {
@@ -220,14 +219,16 @@ final class Decisions {
   }
 
   private Version there(String path) {
-    NodeHolds editors = facts.nodes().get(NODE);
+    NodeHolds editors = facts.nodes().get(rules.editNode());
     if (editors == null) {
       return ancestor(path);
     }
     if (isBelowObstacle(path)) {
       return ABSENT; // Something is where its folder would be.
     }
-    if (obstacle(path).filter(each -> each.node() == NODE && !isLate(each)).isPresent()) {
+    if (obstacle(path)
+        .filter(each -> each.node() == rules.editNode() && !isLate(each))
+        .isPresent()) {
       return new Version.Unread("");
     }
     Version now = editors.manifest().get(path).isPresent() ? editors.now(path) : ancestor(path);
@@ -248,7 +249,7 @@ final class Decisions {
   private boolean isBelowObstacle(String path) {
     for (int end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       Obstacle above = obstacles.get(path.substring(0, end));
-      if (above != null && above.node() == NODE && !isLate(above)) {
+      if (above != null && above.node() == rules.editNode() && !isLate(above)) {
         return true;
       }
     }
@@ -295,9 +296,14 @@ final class Decisions {
 
   // ---- the result
 
-  /** Whether what is on the editors' node was decided about. */
+  /** The node where people edit. */
+  int editNode() {
+    return rules.editNode();
+  }
+
+  /** Whether what is there was decided about. */
   boolean isWithEditors() {
-    return facts.nodes().containsKey(NODE);
+    return facts.nodes().containsKey(rules.editNode());
   }
 
   /** Paths that stay as they are on all sides. */
@@ -340,7 +346,10 @@ final class Decisions {
         stays.add(path);
       }
     }
-    if (isSave && node == NODE && rules.editing() == Merge.Editing.COMES_HOME && !rules.forced()) {
+    if (isSave
+        && node == rules.editNode()
+        && rules.editing() == Merge.Editing.COMES_HOME
+        && !rules.forced()) {
       merges.forEach(
           (path, merge) -> {
             if (merge instanceof Merge.DeleteHere) {
@@ -365,7 +374,7 @@ final class Decisions {
         trash.add(path);
       }
     }
-    if (node == NODE) {
+    if (node == rules.editNode()) {
       facts.edited().keySet().stream()
           .filter(path -> holds.deviations().containsKey(path) && isReplaced(path))
           .forEach(trash::add);
@@ -419,7 +428,7 @@ final class Decisions {
 
   private HeldPath word(
       String path, Reason reason, Function<String, Optional<Instant>> changedHere) {
-    int node = reason == Reason.OTHER_NODE ? otherNode(path) : NODE;
+    int node = reason == Reason.OTHER_NODE ? otherNode(path) : rules.editNode();
     Optional<Obstacle> obstacle = obstacle(path);
     NodeHolds.Deviation deviation =
         facts.nodes().containsKey(node) ? facts.nodes().get(node).deviations().get(path) : null;
@@ -453,7 +462,7 @@ final class Decisions {
 
   private int otherNode(String path) {
     return facts.nodes().entrySet().stream()
-        .filter(each -> each.getKey() != NODE)
+        .filter(each -> each.getKey() != rules.editNode())
         .filter(
             each ->
                 each.getValue().deviations().containsKey(path)
@@ -461,6 +470,6 @@ final class Decisions {
                     && !each.getValue().now(path).is(here(path)))
         .map(Map.Entry::getKey)
         .findFirst()
-        .orElse(NODE);
+        .orElse(rules.editNode());
   }
 }

@@ -122,9 +122,9 @@ public final class Homecoming {
   }
 
   /** The conversation with the editors' node, if it is one of these and can be asked. */
-  private static Optional<NodeConversation> editorsNode(List<NodeConversation> nodes) {
+  private Optional<NodeConversation> editorsNode(List<NodeConversation> nodes) {
     return nodes.stream()
-        .filter(node -> node.index() == Decisions.NODE)
+        .filter(conversations::isOfEditors)
         .filter(node -> node.holds().generation().counter() > 0)
         .findFirst();
   }
@@ -151,7 +151,7 @@ public final class Homecoming {
    */
   Push.Done run(Push push, List<NodeConversation> open, Set<NodeConversation> fresh)
       throws InterruptedException, NodeLost, TreeChanged, Push.Again {
-    boolean isWithEditors = open.stream().anyMatch(node -> node.index() == Decisions.NODE);
+    boolean isWithEditors = open.stream().anyMatch(conversations::isOfEditors);
     boolean wasSure = isSure;
     isSure = wasSure && !isWithEditors;
     try {
@@ -167,15 +167,16 @@ public final class Homecoming {
   /** These nodes have what is here, but for what is held. */
   void pushed(Set<String> held, List<Integer> nodes) {
     obstacles.retain(held, nodes);
-    if (nodes.contains(Decisions.NODE)) {
+    if (nodes.contains(conversations.editNode())) {
       changes.pushed(held);
     }
   }
 
   /** What a push would do with what the editors' node has. */
   Decisions decide(NodeConversation node, Manifest here, PushOptions options) {
-    var nodes = new TreeMap<Integer, NodeHolds>(Map.of(Decisions.NODE, node.holds()));
-    return Decisions.of(Decisions.Facts.of(here, nodes, obstacles, changes), options.rules());
+    var nodes = new TreeMap<Integer, NodeHolds>(Map.of(node.index(), node.holds()));
+    return Decisions.of(
+        Decisions.Facts.of(here, nodes, obstacles, changes), options.rules(node.index()));
   }
 
   /**
@@ -214,8 +215,7 @@ public final class Homecoming {
    */
   Set<Path> bring(List<NodeConversation> nodes, Coming coming, Talk talk)
       throws InterruptedException {
-    List<NodeConversation> one =
-        nodes.stream().filter(node -> node.index() == Decisions.NODE).toList();
+    List<NodeConversation> one = nodes.stream().filter(conversations::isOfEditors).toList();
     var said = new Said();
     try {
       pull(one, pull -> bring(pull, coming, said), talk);
@@ -224,7 +224,7 @@ public final class Homecoming {
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
     }
-    said.to(talk);
+    said.to(talk, conversations.editNode());
     return said.folders(scan.root());
   }
 
@@ -397,21 +397,23 @@ public final class Homecoming {
       }
     }
 
-    void to(Talk talk) {
-      say("edited", edited, "", talk);
-      say("new", made, "", talk);
-      say("renamed", renamed, "", talk);
+    void to(Talk talk, int node) {
+      say("edited", edited, node, "", talk);
+      say("new", made, node, "", talk);
+      say("renamed", renamed, node, "", talk);
       String where = kept.map(path -> " (kept, the last one as " + path + ")").orElse("");
-      say("deleted", deleted, where, talk);
+      say("deleted", deleted, node, where, talk);
     }
 
-    private static void say(String what, List<String> paths, String end, Talk talk) {
+    private static void say(String what, List<String> paths, int node, String end, Talk talk) {
       if (!paths.isEmpty()) {
         int more = paths.size() - NAMED;
         String names = String.join(", ", paths.subList(0, Math.min(NAMED, paths.size())));
         talk.say(
             what
-                + " on node 0, and now here as well: "
+                + " on node "
+                + node
+                + ", and now here as well: "
                 + names
                 + (more > 0 ? " and " + more + " more" : "")
                 + end);

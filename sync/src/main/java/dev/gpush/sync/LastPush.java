@@ -84,7 +84,9 @@ public final class LastPush {
     held = words(done.decisions());
     var all = new ArrayList<SyncView.Trash>();
     trash.contents().ifPresent(all::add);
-    FileSystems.of(nodes).writers().forEach(node -> node.trash().ifPresent(all::add));
+    FileSystems.of(nodes, done.decisions().editNode())
+        .writers()
+        .forEach(node -> node.trash().ifPresent(all::add));
     trashes = all;
   }
 
@@ -141,7 +143,7 @@ public final class LastPush {
   boolean differs(Decisions now) {
     boolean isLess =
         held.stream()
-            .anyMatch(each -> each.node() == Decisions.NODE && !now.held().contains(each.path()));
+            .anyMatch(each -> each.node() == now.editNode() && !now.held().contains(each.path()));
     return isLess || !heldHere.keySet().containsAll(now.held());
   }
 

@@ -12,9 +12,17 @@ import java.util.TreeMap;
  * WorkspaceSync}.
  */
 final class Obstacles {
+  private final int editNode;
   private final Map<String, Obstacle> all = new TreeMap<>();
   private final Map<String, String> refused = new TreeMap<>();
   private Set<String> held = Set.of();
+
+  /**
+   * @param editNode the node where people edit
+   */
+  Obstacles(int editNode) {
+    this.editNode = editNode;
+  }
 
   /** What of the editors' node cannot be on the laptop. */
   void refuse(String path, String why) {
@@ -33,9 +41,9 @@ final class Obstacles {
    */
   List<Obstacle> among(Collection<Integer> nodes) {
     var found = new TreeMap<>(all);
-    if (!nodes.contains(Decisions.NODE)) {
+    if (!nodes.contains(editNode)) {
       held.forEach(
-          path -> found.putIfAbsent(path, new Obstacle(Decisions.NODE, path, Decisions.LATE, 0)));
+          path -> found.putIfAbsent(path, new Obstacle(editNode, path, Decisions.LATE, 0)));
     }
     return List.copyOf(found.values());
   }
@@ -64,7 +72,7 @@ final class Obstacles {
    */
   void retain(Collection<String> held, Collection<Integer> nodes) {
     all.values().removeIf(each -> nodes.contains(each.node()) && !held.contains(each.path()));
-    if (nodes.contains(Decisions.NODE)) {
+    if (nodes.contains(editNode)) {
       refused.keySet().retainAll(held);
       this.held = Set.copyOf(held);
     }

@@ -127,7 +127,7 @@ final class Push {
     this.scan = start.scan();
     this.wanted = scan.manifest();
     this.options = options;
-    this.rules = options.rules();
+    this.rules = options.rules(conversations.editNode());
     this.obstacles = start.obstacles();
     this.questions = new PushQuestions(start.mayDelete(), talk);
     this.talk = talk;
@@ -138,7 +138,7 @@ final class Push {
    */
   Done run(List<NodeConversation> nodes, Set<NodeConversation> fresh)
       throws InterruptedException, NodeLost, TreeChanged, Moved, Edited, Refused {
-    FileSystems systems = FileSystems.of(nodes);
+    FileSystems systems = FileSystems.of(nodes, conversations.editNode());
     // What was in the way at the last push may have gone since.
     check(
         nodes.stream()
@@ -225,7 +225,7 @@ final class Push {
 
   private void bringHome(Decisions decisions) throws Edited {
     if (found.isMany()) {
-      questions.askForDeletedThere(found.deleted().size(), wanted.size());
+      questions.askForDeletedThere(found.deleted().size(), wanted.size(), conversations.editNode());
     }
     if (!comesNothing(decisions)) {
       throw new Edited(
@@ -238,7 +238,7 @@ final class Push {
     var plans = new HashMap<NodeConversation, SyncPlan>();
     for (NodeConversation node : writers) {
       var trash = new HashSet<String>(decisions.trash(node.index()));
-      if (node.index() == Decisions.NODE) {
+      if (conversations.isOfEditors(node)) {
         trash.addAll(found.replaced()); // It came home from there and was changed here since.
       }
       SyncPlan plan =
@@ -259,7 +259,7 @@ final class Push {
   }
 
   private boolean ofEditors(NodeConversation node) {
-    return node.index() == Decisions.NODE && options.bringsEditsHome();
+    return conversations.isOfEditors(node) && options.bringsEditsHome();
   }
 
   // ---- moving
@@ -369,7 +369,7 @@ final class Push {
   /** What another look at the node tells more of. */
   private boolean isNews(Obstacle obstacle) {
     boolean isNewer =
-        obstacle.node() == Decisions.NODE
+        obstacle.node() == conversations.editNode()
             && changes.isBrought(obstacle.path())
             && !found.both().contains(obstacle.path());
     return obstacle.why().equals("changed") || isNewer;

@@ -75,8 +75,12 @@ public record PushOptions(Set<Option> options, Merge.Keep keep, Set<String> kept
     return new PushOptions(options, side, Set.copyOf(request.paths()));
   }
 
-  Decisions.Rules rules() {
+  /**
+   * @param editNode the node where people edit
+   */
+  Decisions.Rules rules(int editNode) {
     return new Decisions.Rules(
+        editNode,
         bringsEditsHome() ? Merge.Editing.COMES_HOME : Merge.Editing.STAYS,
         overwrite(),
         this::isKept,

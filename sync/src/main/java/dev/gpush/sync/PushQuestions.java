@@ -88,14 +88,9 @@ final class PushQuestions {
   }
 
   /** The same on the editors' node. */
-  void askForDeletedThere(int gone, int of) {
+  void askForDeletedThere(int gone, int of, int node) {
     talk.confirm(
-        gone
-            + " of "
-            + of
-            + " files are gone on node "
-            + Decisions.NODE
-            + ". Delete them here, too?",
+        gone + " of " + of + " files are gone on node " + node + ". Delete them here, too?",
         "--yes");
   }
 }

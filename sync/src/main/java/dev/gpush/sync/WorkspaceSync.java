@@ -9,6 +9,7 @@ import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.ChangesThere;
+import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
@@ -43,7 +44,7 @@ public final class WorkspaceSync implements AutoCloseable {
   private static final int MAX_ATTEMPTS = 6;
 
   private final TreeScan scan;
-  private final Edits edits;
+  private final Editors editors;
   private final Homecoming home;
   private final Tasks tasks;
   private final ReentrantLock lock = new ReentrantLock();
@@ -53,17 +54,10 @@ public final class WorkspaceSync implements AutoCloseable {
   final SlowNodes slow;
   private final CatchUps catchUps;
   private Optional<Scan> looked = Optional.empty();
-  private final Obstacles obstacles = new Obstacles();
+  private final Obstacles obstacles;
   private final LastPush last;
 
   private volatile boolean isInBackground;
-
-  /** What becomes of changes on the editors' node. */
-  public enum Edits {
-    COME_HOME,
-    /** Where they are; edits block a push. */
-    STAY
-  }
 
   /**
    * @param trash for what was deleted on the editors' node
@@ -72,20 +66,20 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public WorkspaceSync(
       TreeScan scan,
-      Edits edits,
+      Editors editors,
       LocalTrash trash,
       Signatures signatures,
       String session,
       long largestNew,
       Clock clock,
       Tasks tasks) {
-    this(scan, edits, trash, signatures, session, largestNew, Homecoming.SETTLED, clock, tasks);
+    this(scan, editors, trash, signatures, session, largestNew, Homecoming.SETTLED, clock, tasks);
   }
 
   /** For tests, which do not wait as long for changes on a node to settle. */
   WorkspaceSync(
       TreeScan scan,
-      Edits edits,
+      Editors editors,
       LocalTrash trash,
       Signatures signatures,
       String session,
@@ -94,12 +88,13 @@ public final class WorkspaceSync implements AutoCloseable {
       Clock clock,
       Tasks tasks) {
     this.scan = scan;
-    this.edits = edits;
+    this.editors = editors;
     this.tasks = tasks.group("sync");
     this.slow = new SlowNodes(clock, this.tasks);
-    this.conversations = new Conversations(session, signatures, slow, this.tasks);
+    this.conversations = new Conversations(session, editors.node(), signatures, slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
     this.last = new LastPush(scan.root());
+    this.obstacles = new Obstacles(editors.node());
     this.home = new Homecoming(scan, trash, conversations, obstacles, settled, largestNew, clock);
   }
 
@@ -308,6 +303,11 @@ public final class WorkspaceSync implements AutoCloseable {
     return home.changes().staying();
   }
 
+  /** The node where people edit. */
+  public int editNode() {
+    return editors.node();
+  }
+
   /** What the editors' node says by itself. */
   public NodeWatch there() {
     return conversations.watch();
@@ -321,7 +321,7 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public Homecoming.Came comeHome(SyncNode node) throws InterruptedException, NodeFailed {
     try (SlowNodes.Watch _ = inBackground(List.of(node))) {
-      if (edits == Edits.STAY || looked.isEmpty()) {
+      if (!editors.bringHome() || looked.isEmpty()) {
         return Homecoming.Came.nothing();
       }
       for (int attempt = 1; ; attempt++) {
@@ -430,11 +430,11 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private PushOptions usual(PushOptions options) {
-    return edits == Edits.STAY ? options.leavingEdits() : options;
+    return editors.bringHome() ? options : options.leavingEdits();
   }
 
   private boolean findsNames() {
-    return edits == Edits.COME_HOME;
+    return editors.bringHome();
   }
 
   /**

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.sync.home.Editors;
+import dev.gpush.sync.merge.Merge;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
@@ -314,7 +316,7 @@ final class ChangesThereTest extends SyncFixture {
 
   @Test
   void everythingStaysWhereTheConfigurationSaysSo() throws Exception {
-    edits = WorkspaceSync.Edits.STAY;
+    editors = new Editors(0, Merge.Editing.STAYS);
     restartGateway();
     nodes(1);
     laptop.write("a.py", "1").write("b.py", "1").write("c.py", "1");

@@ -3,6 +3,8 @@ package dev.gpush.sync;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.sync.home.Editors;
+import dev.gpush.sync.merge.Merge;
 import dev.gpush.sync.tree.Generation;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -138,7 +140,7 @@ final class EditsThereTest extends SyncFixture {
 
   @Test
   void editsStayWhereTheConfigurationSaysSo() throws Exception {
-    edits = WorkspaceSync.Edits.STAY;
+    editors = new Editors(0, Merge.Editing.STAYS);
     restartGateway();
     nodes(1);
     laptop.write("a", "1");

@@ -11,6 +11,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
@@ -43,7 +44,7 @@ public class SyncFixture {
   public WorkspaceSync sync;
   private Tasks tasks;
   Clock clock = Clock.system();
-  WorkspaceSync.Edits edits = WorkspaceSync.Edits.COME_HOME;
+  Editors editors = Editors.on(0);
 
   @BeforeEach
   void start() throws IOException {
@@ -69,7 +70,7 @@ public class SyncFixture {
             laptop.path(), places, ScanLimits.standard(), base.resolve("cache"), clock, tasks);
     return new WorkspaceSync(
         scan,
-        edits,
+        editors,
         new LocalTrash(base.resolve("trash"), clock),
         new Signatures(base.resolve("signatures")),
         "session-1",

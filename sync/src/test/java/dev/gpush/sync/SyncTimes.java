@@ -5,6 +5,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.ScanLimits;
@@ -60,7 +61,7 @@ final class SyncTimes {
     try (var sync =
         new WorkspaceSync(
             scan,
-            WorkspaceSync.Edits.COME_HOME,
+            Editors.on(0),
             trash,
             new Signatures(base.resolve("signatures")),
             "times",

@@ -52,6 +52,8 @@ final class BadFilesTest {
           lease: 12h | 1:8 lease: must be keys with values: for, idle, warn, at-end
           lease: {at-end: requeu} | 1:17 lease.at-end: must be one of requeue, not requeu, did you mean requeue?
           git: {history: 0} | 1:16 git.history: must be a number of commits such as 1000, or all, or none, not 0
+          sync: {edit: -1} | 1:14 sync.edit: must be a whole number from 0 to 255, not -1
+          sync: {edit: one} | 1:14 sync.edit: must be a whole number from 0 to 255, not one
           sync: {ask-over: 50 parsecs} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 50 parsecs
           sync: {ask-over: 50iB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 50iB
           sync: {ask-over: 9000000TiB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 9000000TiB

@@ -150,6 +150,13 @@ public final class FailureText {
                   ? List.of("a file cannot be used")
                   : problems.stream().map(FailureText::problem).toList(),
               "gpush config");
+      case ConfigFailure.NoEditNode(var node, var nodes) ->
+          Message.of(
+              "sync.edit in gpush.yaml names node " + node + ", which is not there",
+              nodes == 1
+                  ? "the session's only node is node 0"
+                  : "the session's nodes are numbered 0 to " + (nodes - 1),
+              "gpush up --nodes " + (node + 1) + ", or another number in gpush.yaml");
       case ConfigFailure.Unreadable(var file, var reason) ->
           Message.of("cannot read " + file, reason, "ls -l " + Clean.word(file));
     };

@@ -93,6 +93,9 @@ public interface Sessions {
   /** Ends the forward of this port of this machine; empty when there is none. */
   Optional<PortForward> unforward(SessionName name, int local);
 
+  /** The node where people edit: node 0, or that of {@code sync.edit}. */
+  int editNode(SessionName name) throws InterruptedException;
+
   /**
    * The folder of the workspace on a node for editors, which remember windows by host and folder:
    * the same in every session of this name, where the node's home allows that.

@@ -8,10 +8,11 @@ import java.util.Optional;
  * Where the files of a session stand.
  *
  * @param mode whether saves are sent by themselves
- * @param isSynced every node has the last save, nothing of node 0 is on its way here, and this is
- *     certain
+ * @param isSynced every node has the last save, nothing of the editors' node is on its way here,
+ *     and this is certain
  * @param generation the newest that a node is known to hold; empty while it is not known here
  * @param nodes in their order
+ * @param editNode the node where people edit
  * @param pending paths that are not on all nodes yet, in order
  * @param incoming whether the editors' node has something that is not here yet
  * @param held what is not sent until something else happens, and why
@@ -19,14 +20,15 @@ import java.util.Optional;
  * @param watching empty when changes are noticed at once, or the user wants them sent on demand;
  *     else how they are found, and how late, or why they are not looked for
  * @param versions of which none is newer, or that were replaced
- * @param history where the git repository of node 0 stands, as a sentence without its end; empty
- *     when there is none to have
+ * @param history where the git repository of the editors' node stands, as a sentence without its
+ *     end; empty when there is none to have
  */
 public record SyncView(
     Mode mode,
     boolean isSynced,
     Optional<Long> generation,
     List<Node> nodes,
+    int editNode,
     List<String> pending,
     Incoming incoming,
     List<Held> held,
@@ -48,6 +50,7 @@ public record SyncView(
         isSynced,
         generation,
         nodes,
+        editNode,
         pending,
         incoming,
         held,
@@ -157,6 +160,7 @@ public record SyncView(
         false,
         Optional.empty(),
         List.of(),
+        0,
         List.of(),
         Incoming.NONE,
         List.of(),

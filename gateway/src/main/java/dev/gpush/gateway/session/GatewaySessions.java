@@ -183,9 +183,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return up(request, talk, LiveSession::isWaiting).view();
   }
 
-  /**
-   * @param isEnough when the caller need not wait any longer for a session that is being made
-   */
   private Found up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
     Config config = configs.load(request.origin().folder());
@@ -242,11 +239,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
-  /**
-   * Follows the request that makes this session.
-   *
-   * @return whether the caller may stop waiting; false: the session must be checked again
-   */
+  /** Follows the request that makes this session; false: the session must be checked again. */
   private boolean joined(
       LiveSession session,
       UpRequest request,
@@ -456,6 +449,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public String place(SessionName name, int node) throws InterruptedException {
     return EditorFolder.on(reachable(name), node);
+  }
+
+  @Override
+  public int editNode(SessionName name) throws InterruptedException {
+    return reachable(name).work().editNode();
   }
 
   @Override

@@ -41,9 +41,7 @@ public final class SessionRoutes implements Routes {
       if (session.isLost(node)) {
         session.requireWhole();
       }
-      if (node == 0) {
-        session.workIfAny().ifPresent(work -> work.live().visited());
-      }
+      session.workIfAny().ifPresent(work -> work.visited(node));
       return new Route.Node(
           session.link(node),
           SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)),

@@ -171,6 +171,8 @@ public final class Documents {
         state.generation(),
         "nodes",
         state.nodes().stream().map(Documents::syncedNode).toList(),
+        "edit",
+        state.editNode(),
         "pending",
         state.pending(),
         "incoming",

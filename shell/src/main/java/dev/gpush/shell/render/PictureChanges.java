@@ -133,7 +133,7 @@ public final class PictureChanges {
     long more = last.stream().distinct().count() - names.size() + count - last.size();
     String all = String.join(", ", names) + (more > 0 ? " and " + more + " more files" : "");
     String key = count == 1 ? "came " + all : "came";
-    events.add(ShellEvent.of(key, all + " came home from node 0"));
+    events.add(ShellEvent.of(key, all + " came home from node " + now.sync().editNode()));
   }
 
   private void addHeld() {

@@ -100,7 +100,8 @@ public record SyncText(SyncView state) {
     }
     if (isIncoming()) {
       String reason = why.filter(_ -> !isOut).map(text -> ": " + text).orElse("");
-      clauses.add("changes on node 0 on the way here" + (isWaiting ? ", waiting" + reason : ""));
+      clauses.add(
+          "changes on " + there() + " on the way here" + (isWaiting ? ", waiting" + reason : ""));
     }
     if (!isOut && !isWaiting) {
       why.ifPresent(clauses::add);
@@ -182,7 +183,9 @@ public record SyncText(SyncView state) {
     }
     if (!held.isEmpty()) {
       lines.add(
-          "gpush sync --keep laptop PATH sends what is here, --keep node PATH takes node 0's");
+          "gpush sync --keep laptop PATH sends what is here, --keep node PATH takes "
+              + there()
+              + "'s");
     }
   }
 
@@ -192,7 +195,9 @@ public record SyncText(SyncView state) {
         .forEach(
             each ->
                 lines.add(
-                    "new on node 0, and stays there: "
+                    "new on "
+                        + there()
+                        + ", and stays there: "
                         + Clean.line(each.what() + ": " + each.why())));
     int more = state.staying().size() - NAMED;
     if (more > 0) {
@@ -204,6 +209,11 @@ public record SyncText(SyncView state) {
   }
 
   // ---- parts
+
+  /** Where people edit. */
+  private String there() {
+    return "node " + state.editNode();
+  }
 
   private boolean isIncoming() {
     return state.incoming() != SyncView.Incoming.NONE;

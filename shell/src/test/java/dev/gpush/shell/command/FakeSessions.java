@@ -256,6 +256,7 @@ public final class FakeSessions implements Sessions {
     return 44;
   }
 
+  public int editNode;
   SyncView syncState = SyncView.none();
 
   @Override
@@ -320,6 +321,11 @@ public final class FakeSessions implements Sessions {
         forwards.stream().filter(each -> each.local() == local).findFirst();
     known.ifPresent(forwards::remove);
     return known;
+  }
+
+  @Override
+  public int editNode(SessionName name) {
+    return editNode;
   }
 
   @Override

@@ -38,7 +38,7 @@ final class JsonTest {
           backends > name kind usable description from explanation
           sync > session nodes generation
           sync --explain a.bin > path kind sent why at rule
-          sync status > session mode synced generation nodes pending incoming held staying versions trashes watching history
+          sync status > session mode synced generation nodes edit pending incoming held staying versions trashes watching history
           pull notes.txt > session node path file
           down > session backend stopped kept
           adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced

@@ -77,6 +77,7 @@ final class PsTest {
                     false,
                     Optional.of(42L),
                     List.of(new SyncView.Node(0, Optional.of(42L), "")),
+                    0,
                     List.of("a.py"),
                     SyncView.Incoming.COMING,
                     List.of(),

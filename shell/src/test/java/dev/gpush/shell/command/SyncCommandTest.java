@@ -30,6 +30,7 @@ final class SyncCommandTest {
             true,
             Optional.of(43L),
             equal,
+            0,
             List.of(),
             SyncView.Incoming.NONE,
             List.of(),
@@ -48,6 +49,7 @@ final class SyncCommandTest {
             false,
             Optional.of(43L),
             equal,
+            0,
             List.of("model.py", "train.py"),
             SyncView.Incoming.COMING,
             List.of(
@@ -78,6 +80,7 @@ final class SyncCommandTest {
             List.of(
                 new SyncView.Node(0, Optional.of(43L), ""),
                 new SyncView.Node(1, Optional.of(41L), "its disk is full")),
+            0,
             List.of(),
             SyncView.Incoming.WAITING,
             List.of(),
@@ -121,6 +124,7 @@ final class SyncCommandTest {
             false,
             Optional.of(43L),
             List.of(new SyncView.Node(0, Optional.of(43L), "")),
+            0,
             List.of(),
             SyncView.Incoming.NONE,
             List.of(),

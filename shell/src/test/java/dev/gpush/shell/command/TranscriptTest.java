@@ -485,10 +485,13 @@ final class TranscriptTest {
   void pullIsRelativeToWhereOneStands() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.folder = Desk.PROJECT.resolve("src");
+    desk.sessions.editNode = 1;
 
     desk.expect(
         """
-        $ gpush pull --on 1 a.txt
+        $ gpush pull --on 0 a.txt
+        2> pulled a.txt from node 0
+        $ gpush pull a.txt
         2> pulled a.txt from node 1
         $ gpush pull ../../secret
         2> gpush: PATH cannot be '../../secret'
@@ -501,7 +504,8 @@ final class TranscriptTest {
         2>   try: gpush nodes -s devbox
         ? 1
         """);
-    assertEquals(List.of("pull devbox 1 src/a.txt"), desk.sessions.calls);
+    assertEquals(
+        List.of("pull devbox 0 src/a.txt", "pull devbox 1 src/a.txt"), desk.sessions.calls);
   }
 
   @Test

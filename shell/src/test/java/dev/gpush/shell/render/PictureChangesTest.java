@@ -60,6 +60,7 @@ final class PictureChangesTest {
             List.of(
                 new SyncView.Node(0, Optional.of(42L), ""),
                 new SyncView.Node(1, Optional.of(41L), behind)),
+            0,
             List.of(),
             SyncView.Incoming.NONE,
             List.of(),

@@ -73,6 +73,7 @@ final class SessionTextTest {
         isSynced,
         Optional.of(42L),
         nodes,
+        0,
         pending,
         SyncView.Incoming.NONE,
         held,

@@ -23,6 +23,7 @@ final class SyncTextTest {
   private boolean isSynced;
   private Incoming incoming = Incoming.NONE;
   private int pending;
+  private int editNode;
 
   SyncTextTest() {
     IntStream.range(0, 2).forEach(index -> node(index, 42L, ""));
@@ -40,6 +41,7 @@ final class SyncTextTest {
                 isSynced,
                 Optional.of(42L),
                 nodes,
+                editNode,
                 IntStream.range(0, pending).mapToObj(index -> index + ".py").toList(),
                 incoming,
                 held,
@@ -75,6 +77,13 @@ final class SyncTextTest {
     shows("↓", ALL + "; changes on node 0 on the way here");
     pending = 2;
     shows("↑2 ↓", ALL + "; 2 files on the way to the nodes; changes on node 0 on the way here");
+  }
+
+  @Test
+  void changesAreNamedByTheNodeWherePeopleEdit() {
+    editNode = 1;
+    incoming = Incoming.COMING;
+    shows("↓", ALL + "; changes on node 1 on the way here");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.gpush.sync.node;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -9,7 +10,10 @@ import java.util.List;
  * @param groups the first of each writes
  */
 public record FileSystems(List<List<NodeConversation>> groups) {
-  public static FileSystems of(List<NodeConversation> nodes) {
+  /**
+   * @param editNode writes wherever it is: what people edit there is decided about
+   */
+  public static FileSystems of(List<NodeConversation> nodes, int editNode) {
     var groups = new ArrayList<List<NodeConversation>>();
     for (NodeConversation node : nodes) {
       var joined = new ArrayList<NodeConversation>();
@@ -20,6 +24,7 @@ public record FileSystems(List<List<NodeConversation>> groups) {
         }
       }
       joined.add(node);
+      joined.sort(Comparator.comparing(each -> each.index() != editNode));
       groups.add(joined);
     }
     return new FileSystems(groups);

@@ -120,23 +120,30 @@ public final class Schema {
                   new OneOf(List.of("live", "manual")),
                   Json.of("live"),
                   "live sends each save by itself; manual sends only at up, run and sync"),
+              project(
+                  "sync.edit",
+                  new Whole(0, 255),
+                  "the node where people edit: its changes come home, and it has the git"
+                      + " repository; none: node 0; read when the session is made, and when the"
+                      + " gateway starts"),
               setting(
                   "sync.edits",
                   new OneOf(List.of("come-home", "stay")),
                   Json.of("come-home"),
-                  "what becomes of files that are edited, made or deleted on node 0: that comes"
-                      + " home, or stays there"),
+                  "what becomes of files that are changed, made or deleted on the node where people"
+                      + " edit: that comes home, or stays there"),
               setting(
                   "sync.new-from-node",
                   new Size(),
                   Json.of(1_000_000),
-                  "new files of node 0 that are larger stay there; gpush pull fetches them"),
+                  "new files of the node where people edit that are larger stay there; gpush pull"
+                      + " fetches them"),
               setting(
                   "git.history",
                   new Commits(),
                   Json.of("all"),
-                  "how much of the git history node 0 gets: all up to 1 GiB, the newest commits, or"
-                      + " none; then it has no repository, and no commits made there come home"),
+                  "how much of the git history the node where people edit gets: all up to 1 GiB, the"
+                      + " newest commits, or none; then it has no repository, and no commits made there come home"),
               project(
                   "sync.while-running",
                   new OneOf(List.of("hold", "apply", "isolate")),

@@ -21,14 +21,17 @@ final class CommitsThere {
   private static final int MOST_KEPT = 1000;
 
   private final String prefix;
+  private final int number;
   private final LaptopRepository here;
   private final NodeRepository node;
 
   /**
    * @param name of the session
+   * @param number of the node
    */
-  CommitsThere(String name, LaptopRepository here, NodeRepository node) {
+  CommitsThere(String name, int number, LaptopRepository here, NodeRepository node) {
     this.prefix = "refs/gpush/" + name + "/";
+    this.number = number;
     this.here = here;
     this.node = node;
   }
@@ -64,7 +67,9 @@ final class CommitsThere {
         String words =
             count
                 + (count == 1 ? " commit" : " commits")
-                + " of node 0 "
+                + " of node "
+                + number
+                + " "
                 + (count == 1 ? "is" : "are")
                 + " here as "
                 + ref;

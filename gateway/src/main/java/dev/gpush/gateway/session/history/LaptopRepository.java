@@ -313,7 +313,7 @@ final class LaptopRepository {
 
   void set(String ref, String commit) throws HistoryStopped, InterruptedException {
     if (!git.run("check-ref-format", ref).isGood()) {
-      throw new HistoryStopped("node 0 has a branch whose name git refuses");
+      throw new HistoryStopped("git refuses the name of a branch there");
     }
     git.lines("", "update-ref", "-m", "gpush: made on a node", ref, commit);
   }

@@ -18,9 +18,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Keeps a git repository around the workspace of node 0 that follows the one on this machine, and
- * brings commits that are made there home. A thread looks for changes on both sides; it never holds
- * up a save or a command. Thread-safe.
+ * Keeps a git repository around the workspace of the editors' node that follows the one on this
+ * machine, and brings commits that are made there home. A thread looks for changes on both sides;
+ * it never holds up a save or a command. Thread-safe.
  */
 public final class SessionHistory implements AutoCloseable {
   /** Two looks at files here. */
@@ -65,12 +65,14 @@ public final class SessionHistory implements AutoCloseable {
    * What it needs of a session.
    *
    * @param name of the session
-   * @param link to node 0
-   * @param workspace on node 0
+   * @param node the editors', which has the repository
+   * @param link to it
+   * @param workspace on it
    * @param closed why nothing may be sent now
    */
   public record Session(
       String name,
+      int node,
       Supplier<Link> link,
       Supplier<String> workspace,
       Supplier<Optional<String>> closed) {}
@@ -121,7 +123,7 @@ public final class SessionHistory implements AutoCloseable {
         // The node is away; what its history lacks then is sent later.
       } catch (RuntimeException bug) {
         LOG.log(System.Logger.Level.ERROR, "history is not sent, session=" + session.name(), bug);
-        words = "node 0 has no history, because it failed; see gpush gateway logs";
+        words = there() + " has no history, because it failed; see gpush gateway logs";
         looksToWait = LOOKS_BEFORE_RETRY;
       }
       Thread.sleep(LOOK);
@@ -152,9 +154,9 @@ public final class SessionHistory implements AutoCloseable {
     } catch (HistoryStopped stopped) {
       String before = words;
       if (stampThere.isEmpty() && stopped.getCause() == null) {
-        news.failed("node 0 has no git repository, because " + stopped.why());
+        news.failed(there() + " has no git repository, because " + stopped.why());
       }
-      words = "node 0 has no history of now, because " + stopped.why();
+      words = there() + " has no history of now, because " + stopped.why();
       looksToWait = LOOKS_BEFORE_RETRY;
       if (!words.equals(before)) {
         // Not at each retry: a reason may last for days.
@@ -163,6 +165,10 @@ public final class SessionHistory implements AutoCloseable {
             "history is not sent, session=" + session.name() + " why=" + stopped.why());
       }
     }
+  }
+
+  private String there() {
+    return "node " + session.node();
   }
 
   private boolean isUp() {
@@ -195,7 +201,7 @@ public final class SessionHistory implements AutoCloseable {
   }
 
   private CommitsThere home(NodeRepository node) {
-    return new CommitsThere(session.name(), here, node);
+    return new CommitsThere(session.name(), session.node(), here, node);
   }
 
   private NodeRepository.State send(
@@ -217,14 +223,14 @@ public final class SessionHistory implements AutoCloseable {
         });
   }
 
-  private static String text(
-      LaptopRepository.State state, NodeRepository.State there, List<String> came) {
+  private String text(LaptopRepository.State state, NodeRepository.State there, List<String> came) {
     String head = there.head().orElse("");
     String commit = there.refs().getOrDefault(head, head);
     boolean isSame = head.equals(state.head()) && commit.equals(state.tip());
     var all = new ArrayList<String>();
     all.add(
-        "node 0 is "
+        there()
+            + " is "
             + (head.startsWith(HEADS) ? "on " + head.substring(HEADS.length()) + ", " : "at ")
             + commit.substring(0, Math.min(SHORT_HASH, commit.length()))
             + (isSame ? ", as here" : ""));

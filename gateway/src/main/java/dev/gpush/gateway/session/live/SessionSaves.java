@@ -44,13 +44,23 @@ final class SessionSaves implements SessionPort {
   private final LiveSession session;
   private final Launcher launcher;
   private final AtomicInteger launching = new AtomicInteger();
+  private final int editNode;
   private final Path paused;
   private final WhileRunning whileRunning;
 
-  SessionSaves(LiveSession session, Launcher launcher, WhileRunning whileRunning, Path paused) {
+  /**
+   * @param editNode the node where people edit
+   */
+  SessionSaves(
+      LiveSession session,
+      Launcher launcher,
+      int editNode,
+      WhileRunning whileRunning,
+      Path paused) {
     this.paused = paused;
     this.session = session;
     this.launcher = launcher;
+    this.editNode = editNode;
     this.whileRunning = whileRunning;
   }
 
@@ -141,11 +151,13 @@ final class SessionSaves implements SessionPort {
 
   @Override
   public Optional<Duration> editorsQuiet() throws InterruptedException {
-    if (!(session.link(0).state() instanceof LinkState.Up)) {
+    Link link = session.link(editNode);
+    if (!(link.state() instanceof LinkState.Up)) {
       return Optional.empty();
     }
-    Json status = session.link(0).call("status", Json.object());
-    Json own = status.object("nodes_idle").object("0");
+    Json status = link.call("status", Json.object());
+    // Node 0 tells its own idle time apart from that of the gang; the others do not.
+    Json own = status.object("nodes_idle").object(Integer.toString(editNode));
     Json said = own.entries().isEmpty() ? status : own;
     boolean isVisited = !status.texts("clients").isEmpty() || !own.texts("clients").isEmpty();
     return said.number("idle_for_s").filter(_ -> isVisited).map(Duration::ofSeconds);

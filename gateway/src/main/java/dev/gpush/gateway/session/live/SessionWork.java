@@ -16,6 +16,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.history.SessionHistory;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.saves.EditNode;
 import dev.gpush.gateway.session.saves.LiveSync;
 import dev.gpush.gateway.session.saves.NodeGenerations;
 import dev.gpush.gateway.session.saves.SessionPush;
@@ -83,7 +84,8 @@ public final class SessionWork implements AutoCloseable {
     this.tasks = tasks;
     this.generations = new NodeGenerations(nodes.size());
     this.restarted = new RestartedAgents(generations::isEmpty, clock);
-    this.saves = new SessionSaves(session, launcher, saves.whileRunning(), saves.paused());
+    this.saves =
+        new SessionSaves(session, launcher, sync.editNode(), saves.whileRunning(), saves.paused());
     this.pushes = new SessionPush(tasks);
     this.live =
         new LiveSync(
@@ -100,8 +102,9 @@ public final class SessionWork implements AutoCloseable {
     var place =
         new SessionHistory.Session(
             session.name().text(),
-            () -> session.link(0),
-            () -> session.node(0).workspace(),
+            sync.editNode(),
+            () -> session.link(sync.editNode()),
+            () -> session.node(sync.editNode()).workspace(),
             this.saves::closed);
     launcher.onChange(session::changed);
     this.history = saves.repository().map(git -> new SessionHistory(place, git, tasks));
@@ -122,6 +125,18 @@ public final class SessionWork implements AutoCloseable {
   /** What brings saves to the nodes. */
   public LiveSync live() {
     return live;
+  }
+
+  /** The node where people edit. */
+  public int editNode() {
+    return sync.editNode();
+  }
+
+  /** Someone connects to a node. */
+  public void visited(int node) {
+    if (node == sync.editNode()) {
+      live.visited();
+    }
   }
 
   /** For a command that ends the session: a push is stopped, and nothing is sent until then. */
@@ -193,7 +208,7 @@ public final class SessionWork implements AutoCloseable {
     return forwards;
   }
 
-  /** Tells the user once what happened meanwhile: to agents, and to the repository of node 0. */
+  /** Tells the user once what happened meanwhile: to agents, and to the git repository there. */
   public void sayNews(Talk talk) {
     restarted.say(talk);
     history.ifPresent(known -> known.say(talk));
@@ -213,6 +228,7 @@ public final class SessionWork implements AutoCloseable {
   }
 
   private long push(PushOptions options, Talk talk) throws InterruptedException {
+    readable().ifPresent(config -> checkEditNode(EditNode.of(config), talk));
     boolean isForeign = session.entry().status().foreign();
     long begun = generations.moment();
     Generation now;
@@ -232,6 +248,20 @@ public final class SessionWork implements AutoCloseable {
     }
     pushed(now, begun);
     return now.counter();
+  }
+
+  /** The files may have been written since the node was chosen. */
+  private void checkEditNode(EditNode asked, Talk talk) {
+    if (asked.require(nodes.size()).index() != editNode()) {
+      talk.say(
+          "sync.edit is "
+              + asked.index()
+              + " and has no effect yet: people edit on node "
+              + editNode()
+              + " of "
+              + session.name()
+              + " until the gateway is started again (gpush gateway stop)");
+    }
   }
 
   private void pushed(Generation now, long begun) {
@@ -293,10 +323,14 @@ public final class SessionWork implements AutoCloseable {
     }
   }
 
-  /** A configuration that cannot be read is reported by the commands that need it. */
   private Optional<EnvironmentChoice> readableChoice() {
+    return readable().map(this::choice);
+  }
+
+  /** A configuration that cannot be read is reported by the commands that need it. */
+  private Optional<Config> readable() {
     try {
-      return Optional.of(choice(config()));
+      return Optional.of(config());
     } catch (GpushException unreadable) {
       return Optional.empty();
     }

@@ -13,6 +13,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.history.SessionHistory;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;
+import dev.gpush.gateway.session.saves.EditNode;
 import dev.gpush.launch.Launcher;
 import dev.gpush.launch.environment.NodeEnvironments;
 import dev.gpush.launch.node.LaunchNode;
@@ -23,7 +24,9 @@ import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
+import dev.gpush.sync.merge.Merge;
 import dev.gpush.sync.node.LinkSyncNode;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.FolderListener;
@@ -109,7 +112,7 @@ public final class SessionWorks {
         session,
         new WorkspaceSync(
             scan(entry, config, files, watch),
-            edits(config),
+            editors(config, syncNodes.size()),
             new LocalTrash(new SessionFiles(home).trash(entry), clock),
             new Signatures(files.resolve("signatures")),
             entry.id(),
@@ -147,11 +150,17 @@ public final class SessionWorks {
         .map(git -> new SessionHistory.Source(git, most));
   }
 
-  private static WorkspaceSync.Edits edits(Optional<Config> config) {
-    Optional<String> chosen = config.flatMap(read -> read.text("sync.edits"));
-    return chosen.equals(Optional.of("stay"))
-        ? WorkspaceSync.Edits.STAY
-        : WorkspaceSync.Edits.COME_HOME;
+  /** A node that is not there is reported by the commands that push; nothing comes home then. */
+  private static Editors editors(Optional<Config> config, int nodes) {
+    if (config.isEmpty()) {
+      return Editors.on(0);
+    }
+    EditNode asked = EditNode.of(config.get());
+    if (!asked.isAmong(nodes)) {
+      return new Editors(0, Merge.Editing.STAYS);
+    }
+    boolean stays = config.get().text("sync.edits").equals(Optional.of("stay"));
+    return stays ? new Editors(asked.index(), Merge.Editing.STAYS) : Editors.on(asked.index());
   }
 
   private static SessionForwards forwards(

@@ -23,6 +23,7 @@ import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.gateway.session.live.ConfiguredData;
 import dev.gpush.gateway.session.live.SessionEnvironment;
+import dev.gpush.gateway.session.saves.EditNode;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -47,9 +48,14 @@ public final class RequestBuilder {
     this.random = random;
   }
 
-  /** A new session's first entry, with a new gang id. */
+  /**
+   * A new session's first entry, with a new gang id.
+   *
+   * @throws GpushException when the node where people are to edit is none of those asked for
+   */
   public LedgerEntry intent(
       SessionName name, Config config, ResolvedUp wish, Backend backend, UpRequest request) {
+    EditNode.of(config).require(wish.nodes());
     Map<String, String> inherit = backend.capabilities().inherited(request.origin().environment());
     return intent(name, config, wish, backend, inherit);
   }

@@ -118,7 +118,7 @@ public final class LiveSync implements AutoCloseable {
     this.push = push;
     this.aside = new NodesAside(name, sync, nodes, generations, watch::wake, clock, this.tasks);
     this.use = new FileUse(session, this.tasks);
-    this.nodeEdits = new NodeEdits(session, sync, nodes.getFirst(), push, use, clock, this.tasks);
+    this.nodeEdits = new NodeEdits(session, sync, nodes, push, use, clock, this.tasks);
     this.view = new SavesView(session, watch, state, generations, sync, this::incoming, clock);
   }
 
@@ -373,7 +373,7 @@ public final class LiveSync implements AutoCloseable {
         && mode() == SyncView.Mode.LIVE
         && !state.isLeftToOthers()
         && !push.isStopped()
-        && generations.present(clock.nanos()).contains(0);
+        && generations.present(clock.nanos()).contains(sync.editNode());
   }
 
   /** Has a push say why something stays on the editors' node, or bring it home. */

@@ -8,6 +8,7 @@ import dev.gpush.sync.NodeFailed;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.node.SyncNode;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 
@@ -45,14 +46,14 @@ final class NodeEdits {
   NodeEdits(
       SessionPort session,
       WorkspaceSync sync,
-      SyncNode node,
+      List<SyncNode> nodes,
       SessionPush push,
       FileUse use,
       Clock clock,
       Tasks tasks) {
     this.session = session;
     this.sync = sync;
-    this.node = node;
+    this.node = nodes.get(sync.editNode());
     this.push = push;
     this.use = use;
     this.clock = clock;

@@ -81,8 +81,9 @@ final class SavesView {
             && generations.areEqual(),
         views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
         views,
+        sync.editNode(),
         moment.pending(),
-        generations.isHeard(0) ? coming : SyncView.Incoming.NONE,
+        generations.isHeard(sync.editNode()) ? coming : SyncView.Incoming.NONE,
         isOff ? List.of() : closed.or(() -> cut(moment)).map(SavesView::all).orElse(moment.held()),
         sync.staying().entrySet().stream()
             .map(each -> new SyncView.Held(each.getKey(), each.getValue()))
@@ -108,7 +109,9 @@ final class SavesView {
   private String watching() {
     String slow = sync.there().slow();
     return watch.coverage().isComplete()
-        ? slow.isEmpty() ? "" : "node 0 looks at its files every few seconds, because " + slow
+        ? slow.isEmpty()
+            ? ""
+            : "node " + sync.editNode() + " looks at its files every few seconds, because " + slow
         : "looks every "
             + DurationText.of(watch.delay())
             + ", because "

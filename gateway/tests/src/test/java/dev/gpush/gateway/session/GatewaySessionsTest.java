@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
@@ -181,6 +182,21 @@ final class GatewaySessionsTest {
     assertInstanceOf(SessionFailure.Differs.class, failed.failure());
     gate.open();
     assertEquals(1, get(one).nodes().size());
+  }
+
+  @Test
+  void nothingIsReservedWhenTheNodeWherePeopleEditIsNotAmongThem() throws Exception {
+    Path yaml = project.resolve("gpush.yaml");
+    Files.writeString(yaml, "sync: {edit: 2}\n");
+
+    assertEquals(new ConfigFailure.NoEditNode(2, 2), failure(() -> up(ask(project, 2))));
+    assertEquals(new ConfigFailure.NoEditNode(2, 2), failure(() -> sessions.plan(ask(project, 2))));
+    rig.assertNothingLeft(sessions);
+
+    Files.delete(yaml);
+    up(ask(project, 1));
+    Files.writeString(yaml, "sync: {edit: 1}\n");
+    assertEquals(new ConfigFailure.NoEditNode(1, 1), failure(() -> up(ask(project, 1))));
   }
 
   @Test

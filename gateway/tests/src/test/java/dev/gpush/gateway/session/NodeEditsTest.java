@@ -5,8 +5,12 @@ import static dev.gpush.gateway.session.SessionRig.ask;
 import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
@@ -203,6 +207,54 @@ final class NodeEditsTest {
     await(project, "train.py", "edited meanwhile");
     await(node1, "train.py", "edited meanwhile");
     assertEquals(SyncView.Mode.LIVE, state().mode());
+  }
+
+  /** The key is read when a session is linked, and its node has what node 0 has without it. */
+  @Test
+  void peopleEditOnTheNodeThatTheProjectNames() throws Exception {
+    Files.writeString(project.resolve("gpush.yaml"), "sync: {edit: 1}\n");
+    var talk = FakeTalk.answering(true);
+    gateway.sync(DEVBOX, false, talk);
+    assertEquals(
+        List.of(
+            "sync.edit is 1 and has no effect yet: people edit on node 0 of devbox until the gateway"
+                + " is started again (gpush gateway stop)"),
+        talk.lines().stream().filter(line -> line.contains("edit")).toList());
+    assertEquals(0, gateway.editNode(DEVBOX));
+
+    initGit(project);
+    gateway.close();
+    gateway = rig.gateway();
+    gateway.recover();
+    assertEquals(1, gateway.editNode(DEVBOX));
+
+    Files.writeString(node1.resolve("train.py"), "edited");
+    await(project, "train.py", "edited");
+    await(node0, "train.py", "edited");
+    awaitSynced();
+    assertEquals(1, state().editNode());
+    until(
+        () -> "node 1 has the repository: " + state().history(),
+        () -> state().history().startsWith("node 1 is on main"));
+    assertTrue(Files.exists(node1.resolve(".git")));
+    assertFalse(Files.exists(node0.resolve(".git")));
+
+    Files.writeString(node0.resolve("gone.py"), "edited on node 0");
+    var held = assertThrows(GpushException.class, () -> gateway.sync(DEVBOX, false, Talk.silent()));
+    assertEquals(
+        List.of("gone.py OTHER_NODE 0"),
+        assertInstanceOf(SyncFailure.Held.class, held.failure()).paths().stream()
+            .map(each -> each.path() + " " + each.reason() + " " + each.node())
+            .toList());
+  }
+
+  private static void initGit(Path folder) throws Exception {
+    String script =
+        "git init -q -b main && git add train.py"
+            + " && git -c user.name=A -c user.email=a@example.org commit -q -m first";
+    var git = new ProcessBuilder("sh", "-c", script).directory(folder.toFile()).inheritIO();
+    git.environment().put("GIT_CONFIG_GLOBAL", "/dev/null");
+    assertEquals(0, git.start().waitFor());
   }
 
   /** A terminal that waits for a change sees it, and looks no more often than something changes. */

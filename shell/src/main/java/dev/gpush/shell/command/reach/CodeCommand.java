@@ -22,8 +22,8 @@ import picocli.CommandLine.Parameters;
     name = "code",
     header = "Open your editor on a node",
     description = {
-      "Opens VS Code, or the editor of the option, in your folder of the workspace on node 0, over"
-          + " ssh. The folder's path there is the same in every session of this name, so the"
+      "Opens VS Code, or the editor of the option, in your folder of the workspace over ssh: on node"
+          + " 0, or on the node of sync.edit in gpush.yaml. The folder's path there is the same in every session of this name, so the"
           + " editor remembers its windows. Asks for gpush link first, which editors need."
     },
     footer = {
@@ -49,7 +49,10 @@ public final class CodeCommand implements Action {
   @Option(names = "--jetbrains", description = "JetBrains Gateway or Toolbox")
   boolean jetbrains;
 
-  @Option(names = "--on", paramLabel = "NODE", description = "this node, not node 0")
+  @Option(
+      names = "--on",
+      paramLabel = "NODE",
+      description = "this node, not the one where people edit")
   Optional<String> on;
 
   @Option(names = "--print", description = "show the command; open nothing")
@@ -59,7 +62,10 @@ public final class CodeCommand implements Action {
   public int run(Call call) throws InterruptedException {
     Editor editor = editor();
     SessionView session = call.session();
-    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
+    int node =
+        on.isPresent()
+            ? Values.number("--on", on.get(), 0, Integer.MAX_VALUE)
+            : call.services().sessions().editNode(session.name());
     String host = session.name() + (node == 0 ? "" : "-" + node);
     if (print) {
       call.print(ShellQuote.join(editor.line(host, folder(call, session, node))) + "\n");

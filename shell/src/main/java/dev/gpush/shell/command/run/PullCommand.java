@@ -26,7 +26,10 @@ public final class PullCommand implements Action {
   @Parameters(paramLabel = "PATH", description = "the file")
   String path;
 
-  @Option(names = "--on", paramLabel = "NODE", description = "from this node, not node 0")
+  @Option(
+      names = "--on",
+      paramLabel = "NODE",
+      description = "from this node, not the one where people edit")
   Optional<String> on;
 
   @Option(names = "--json", description = "what was fetched, as JSON")
@@ -34,8 +37,11 @@ public final class PullCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
     SessionView session = call.session();
+    int node =
+        on.isPresent()
+            ? Values.number("--on", on.get(), 0, Integer.MAX_VALUE)
+            : call.services().sessions().editNode(session.name());
     if (node >= session.nodes().size()) {
       throw new GpushException(
           new SessionFailure.UnknownNode(session.name().text(), node, session.nodes().size()));

@@ -31,7 +31,8 @@ import picocli.CommandLine.Parameters;
           + " resume; now, or nothing, sends everything and asks what saves alone do not ask."
           + " --explain needs no session.",
       "A path that was changed here and on node 0, but differently, is held: both versions stay,"
-          + " and run does not start. --keep laptop PATH sends what is here, --keep node PATH takes"
+          + " and run does not start. (sync: {edit: 1} in gpush.yaml makes node 1 the one where"
+          + " people edit, instead of node 0.) --keep laptop PATH sends what is here, --keep node PATH takes"
           + " what is there; the other version goes to a trash that status names."
     },
     footer = {

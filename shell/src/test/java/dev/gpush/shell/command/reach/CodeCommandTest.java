@@ -41,6 +41,19 @@ final class CodeCommandTest {
   }
 
   @Test
+  void itOpensWherePeopleEdit() {
+    desk.sessions.editNode = 1;
+
+    desk.expect(
+        """
+        $ gpush code --print
+        code --remote ssh-remote+devbox-1 /home/ann/gpush/devbox-1/proj
+        $ gpush code --on 0 --print
+        code --remote ssh-remote+devbox /home/ann/gpush/devbox/proj
+        """);
+  }
+
+  @Test
   void whatCannotBeIsRefused() {
     desk.expect(
         """

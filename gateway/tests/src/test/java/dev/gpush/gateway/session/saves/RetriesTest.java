@@ -10,7 +10,9 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
+import dev.gpush.sync.merge.Merge;
 import dev.gpush.sync.node.Duplex;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.ScanLimits;
@@ -182,7 +184,7 @@ final class RetriesTest {
             session,
             new WorkspaceSync(
                 scan,
-                WorkspaceSync.Edits.STAY,
+                new Editors(0, Merge.Editing.STAYS),
                 new LocalTrash(folder.resolve("trash"), clock),
                 new Signatures(folder.resolve("signatures")),
                 "id",
