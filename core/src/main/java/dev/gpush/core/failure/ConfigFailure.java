@@ -16,7 +16,7 @@ public sealed interface ConfigFailure extends Failure {
     }
   }
 
-  /** {@code sync.edit} names a node that a session of so many nodes does not have. */
+  /** {@code sync.edit} names a node that the session does not have. */
   record NoEditNode(int node, int nodes) implements ConfigFailure {}
 
   record Unreadable(String file, String reason) implements ConfigFailure {}

@@ -152,11 +152,11 @@ public final class FailureText {
               "gpush config");
       case ConfigFailure.NoEditNode(var node, var nodes) ->
           Message.of(
-              "sync.edit in gpush.yaml names node " + node + ", which is not there",
+              "sync.edit names node " + node + ", which is not there",
               nodes == 1
                   ? "the session's only node is node 0"
                   : "the session's nodes are numbered 0 to " + (nodes - 1),
-              "gpush up --nodes " + (node + 1) + ", or another number in gpush.yaml");
+              "gpush config, which shows the file and line of sync.edit");
       case ConfigFailure.Unreadable(var file, var reason) ->
           Message.of("cannot read " + file, reason, "ls -l " + Clean.word(file));
     };

@@ -142,8 +142,9 @@ public final class Schema {
                   "git.history",
                   new Commits(),
                   Json.of("all"),
-                  "how much of the git history the node where people edit gets: all up to 1 GiB, the"
-                      + " newest commits, or none; then it has no repository, and no commits made there come home"),
+                  "how much of the git history the node where people edit gets: all up to 1 GiB,"
+                      + " the newest commits, or none; then it has no repository, and no commits"
+                      + " made there come home"),
               project(
                   "sync.while-running",
                   new OneOf(List.of("hold", "apply", "isolate")),

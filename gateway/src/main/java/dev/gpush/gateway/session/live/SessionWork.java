@@ -254,13 +254,13 @@ public final class SessionWork implements AutoCloseable {
   private void checkEditNode(EditNode asked, Talk talk) {
     if (asked.require(nodes.size()).index() != editNode()) {
       talk.say(
-          "sync.edit is "
-              + asked.index()
-              + " and has no effect yet: people edit on node "
+          "people still edit on node "
               + editNode()
               + " of "
               + session.name()
-              + " until the gateway is started again (gpush gateway stop)");
+              + ", and on node "
+              + asked.index()
+              + ", as sync.edit says, when the gateway is started again (gpush gateway stop)");
     }
   }
 

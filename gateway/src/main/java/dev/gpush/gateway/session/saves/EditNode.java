@@ -19,7 +19,7 @@ public record EditNode(int index) {
   }
 
   /**
-   * The same, of a session with so many nodes.
+   * The same, for a session with this number of nodes.
    *
    * @throws GpushException when it has no such node
    */

@@ -217,8 +217,8 @@ final class NodeEditsTest {
     gateway.sync(DEVBOX, false, talk);
     assertEquals(
         List.of(
-            "sync.edit is 1 and has no effect yet: people edit on node 0 of devbox until the gateway"
-                + " is started again (gpush gateway stop)"),
+            "people still edit on node 0 of devbox, and on node 1, as sync.edit says, when the"
+                + " gateway is started again (gpush gateway stop)"),
         talk.lines().stream().filter(line -> line.contains("edit")).toList());
     assertEquals(0, gateway.editNode(DEVBOX));
 

@@ -22,9 +22,10 @@ import picocli.CommandLine.Parameters;
     name = "code",
     header = "Open your editor on a node",
     description = {
-      "Opens VS Code, or the editor of the option, in your folder of the workspace over ssh: on node"
-          + " 0, or on the node of sync.edit in gpush.yaml. The folder's path there is the same in every session of this name, so the"
-          + " editor remembers its windows. Asks for gpush link first, which editors need."
+      "Opens VS Code, or the editor of the option, in your folder of the workspace over ssh: on"
+          + " node 0, or on the node of sync.edit in gpush.yaml. The folder's path there is the"
+          + " same in every session of this name, so the editor remembers its windows. Asks for"
+          + " gpush link first, which editors need."
     },
     footer = {
       "$ gpush code --print",

@@ -26,14 +26,14 @@ import picocli.CommandLine.Parameters;
     header = "Bring the workspace to all nodes now",
     description = {
       "up and run do this by themselves, and so does each save, unless gpush.yaml has sync:"
-          + " {mode: manual}. status says what the nodes have, what is on its way to them or from node"
-          + " 0, what is held, which nodes are behind, and why; pause stops sending saves until"
-          + " resume; now, or nothing, sends everything and asks what saves alone do not ask."
-          + " --explain needs no session.",
+          + " {mode: manual}. status says what the nodes have, what is on its way to them or from"
+          + " node 0, what is held, which nodes are behind, and why; pause stops sending saves"
+          + " until resume; now, or nothing, sends everything and asks what saves alone do not"
+          + " ask. --explain needs no session.",
       "A path that was changed here and on node 0, but differently, is held: both versions stay,"
-          + " and run does not start. (sync: {edit: 1} in gpush.yaml makes node 1 the one where"
-          + " people edit, instead of node 0.) --keep laptop PATH sends what is here, --keep node PATH takes"
-          + " what is there; the other version goes to a trash that status names."
+          + " and run does not start. --keep laptop PATH sends what is here, --keep node PATH takes"
+          + " what is there; the other version goes to a trash that status names. With sync:"
+          + " {edit: 1} in gpush.yaml, node 1 is meant wherever this page says node 0."
     },
     footer = {
       "$ gpush sync",
