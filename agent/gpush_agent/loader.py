@@ -62,7 +62,7 @@ except (ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
 
 class Memory:
     """Imports gpush_agent and what is in it from the source that came on stdin, or as host/compiled.py found it compiled."""
-    found, made = {}, {}        # modules: bytes for marshal.loads; code that this process has compiled
+    file, found, made = None, {}, {}        # where they are kept; modules: bytes for marshal.loads; code that this process has compiled
 
     def find_spec(self, name, path=None, target=None):
         if name != "gpush_agent" and not name.startswith("gpush_agent."):
@@ -91,8 +91,9 @@ class Memory:
 
 memory = Memory()
 sys.meta_path.insert(0, memory)
-from gpush_agent.host import compiled
-memory.file = compiled.File(packed, header.get("compiled"))
-memory.found = memory.file.read()
+if header.get("compiled"):
+    from gpush_agent.host.compiled import File
+    memory.file = File(packed, header["compiled"])
+    memory.found = memory.file.read()
 from gpush_agent import start
 start.main(header)

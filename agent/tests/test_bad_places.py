@@ -28,10 +28,7 @@ class PlaceTest(NodeTest):
             if os.getuid() != 0 or subprocess.call(["unshare", "-m", "true"], stderr=subprocess.DEVNULL) != 0:
                 self.skipTest("needs root and unshare -m to mount over the system's folders")
             options["prefix"] = ["unshare", "-m", "sh", "-ec", place + '\nexec "$@"', "sh"]
-        header = self.header(mode, control=control, **start)
-        if "preexec_fn" in options:
-            header["compiled"] = [self.base]        # it may be another user, whose folder in /tmp would stay
-        return spawn(header, extra=extra, **options)
+        return spawn(self.header(mode, control=control, **start), extra=extra, **options)
 
     def agent(self, **options):
         client = Client()

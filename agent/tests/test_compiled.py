@@ -17,12 +17,12 @@ MADE = {"core/version": compile("PYTHON, VERSION = 'kept', %d" % VERSION, "gpush
 class FileTest(NodeTest):
     def setUp(self):
         super().setUp()
-        self.file = self.of(testclient.sources())
-        self.folder = self.file.folders[0]
-        self.path = os.path.join(self.folder, self.file.name)
+        self.folder = os.path.join(self.base, "cache", "gpush", "agent")
+        self.file = self.of(testclient.usual_sources())
+        self.path = self.file.path
 
     def of(self, source):
-        return compiled.File(source, [self.base, os.path.join(self.base, "second")])
+        return compiled.File(source, self.folder)
 
     def put(self, data, mode=0o600):
         with open(self.path, "wb") as file:
@@ -68,13 +68,11 @@ class FileTest(NodeTest):
         os.mkfifo(self.path, 0o600)
         self.assertEqual(self.file.read(), {})
 
-    def test_a_folder_that_is_not_ours_is_passed_over(self):
-        os.mkdir(self.folder)
+    def test_nothing_is_kept_in_a_folder_that_is_not_ours_alone(self):
+        os.makedirs(self.folder)
         os.chmod(self.folder, 0o777)
-        os.mkdir(os.path.join(self.base, "second"))
         self.file.write({}, MADE)
         self.assertEqual(os.listdir(self.folder), [])
-        self.assertNotEqual(self.file.read(), {})
 
     def test_a_full_disk_leaves_nothing(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -90,15 +88,15 @@ class FileTest(NodeTest):
         for number in range(compiled.MOST_FILES + 3):
             file = self.of(b"%d" % number)
             file.write({}, MADE)
-            os.utime(os.path.join(self.folder, file.name), (number, number))
+            os.utime(file.path, (number, number))
         os.mkdir(os.path.join(self.folder, "0123456789ab"))
         self.file.write({}, MADE)
-        left = {self.of(b"%d" % number).name for number in range(4, compiled.MOST_FILES + 3)}
-        self.assertEqual(set(os.listdir(self.folder)), left | {self.file.name, "0123456789ab"})
+        left = {os.path.basename(self.of(b"%d" % number).path) for number in range(4, compiled.MOST_FILES + 3)}
+        self.assertEqual(set(os.listdir(self.folder)), left | {os.path.basename(self.path), "0123456789ab"})
 
     def welcomed(self):
         self.clients.append(Client())
-        self.clients[-1].connect(spawn(dict(self.header(), compiled=[self.base])))
+        self.clients[-1].connect(spawn(dict(self.header(), compiled=self.folder)))
         return self.clients[-1]
 
     def test_an_agent_uses_what_is_kept_and_adds_what_it_compiled(self):

@@ -97,7 +97,7 @@ class StartTest(NodeTest):
         """The first process of a container whose files are in a folder."""
         folder = os.path.join(self.base, "agent")
         os.makedirs(folder, exist_ok=True)
-        blob = testclient.sources()
+        blob = testclient.usual_sources()
         header = dict(self.header(foreground=True), preamble="ab" * 16, source=len(blob))
         encoded = json.dumps(header).encode()
         for name, data in (("start", b"%08x" % len(encoded) + encoded + blob), ("begin.sh", testclient.text("begin.sh").encode()),
@@ -138,7 +138,7 @@ class StartTest(NodeTest):
             self.assertEqual(value["facts"], {"found": "3.5"} if code == 98 else {}, pythons)
 
     def test_noise_of_a_login_shell_is_no_harm(self):
-        blob = testclient.sources()
+        blob = testclient.usual_sources()
         header = dict(self.header(), preamble="ab" * 16, source=len(blob))
         encoded = json.dumps(header).encode()
         process = subprocess.Popen(["sh", "-c", "echo Welcome to HPC; " + testclient.text("probe.sh"), "sh",
@@ -325,7 +325,7 @@ class EndTest(NodeTest):
 
     def test_release_spares_another_agent_that_was_started_from_a_terminal_of_ours(self):
         client = self.client()
-        blob = testclient.sources()
+        blob = testclient.usual_sources()
         header = dict(self.header(node=1, hold_only=True), preamble="cd" * 16, source=len(blob))
         encoded = json.dumps(header).encode()
         stream = client.exec(argv=["sh", "-c", testclient.text("probe.sh"), "sh", testclient.text("loader.py"), sys.executable])

@@ -1,7 +1,8 @@
-"""What an earlier agent of this user has compiled of the same source with the same Python: compiling is half of a start.
+"""What an earlier agent has compiled of the same source with the same Python: compiling is half of a start. Only on the user's own
+machine, where the gateway names a folder for it.
 
-    <base>/gpush-<uid>/compiled-<24 hex>    the hex is of SHA-256 of source and Python; in it a CRC-32 (4 bytes, big-endian)
-                                            and what marshal makes of {"package/module": what marshal makes of its code}
+    <folder>/compiled-<24 hex>    the hex is of SHA-256 of source and Python; in it a CRC-32 (4 bytes, big-endian) and what
+                                  marshal makes of {"package/module": what marshal makes of its code}
 
 This is code that will run, so it is read only where no other user can have written it, and only when it is whole. In all other
 cases the source is compiled. The loader imports this module before it can use such a file, so it imports little."""
@@ -21,36 +22,33 @@ KEEP_SECONDS = 30.0
 
 
 class File:
-    def __init__(self, source, bases=None):
-        """`source`: all of it, as the gateway sent it. `bases`: in tests, other folders than the system's."""
-        self.name = PREFIX + sha256(source + sys.version.encode()).hexdigest()[:24]
-        self.folders = [os.path.join(base, "gpush-%d" % os.getuid()) for base in bases or relay.BASES]
+    def __init__(self, source, folder):
+        """`source`: all of it, as the gateway sent it."""
+        self.folder = folder
+        self.path = os.path.join(folder, PREFIX + sha256(source + sys.version.encode()).hexdigest()[:24])
 
     def read(self):
         """{name of a module: bytes for marshal.loads}; empty when there is no file that can be trusted."""
-        for folder in self.folders:
-            if relay.own_folder(folder):
-                try:
-                    return load(os.path.join(folder, self.name))
-                except (OSError, ValueError, EOFError, TypeError):
-                    pass
-        return {}
+        try:
+            return load(self.path) if relay.own_folder(self.folder) else {}
+        except (OSError, ValueError, EOFError, TypeError):
+            return {}
 
     def write(self, found, made):
         """What was found, and the code objects that were made since then."""
         from ..core.wholefile import replace
         from .folder import own_folder
         data = marshal.dumps(dict(found, **{name: marshal.dumps(code) for name, code in made.items()}))
-        folder = next((folder for folder in self.folders if own_folder(folder, True)), None)
-        if folder is not None:
-            replace(os.path.join(folder, self.name), zlib.crc32(data).to_bytes(4, "big") + data)
-            remove_oldest(folder)
+        os.makedirs(os.path.dirname(self.folder), 0o700, True)
+        if own_folder(self.folder, True):
+            replace(self.path, zlib.crc32(data).to_bytes(4, "big") + data)
+            remove_oldest(self.folder)
 
 
 def keep(agent, loader):
-    """For the next start on this host; one that finds nothing takes longer, no more."""
+    """For the next start; one that finds nothing takes longer, no more."""
     from ..core.worker import Worker
-    if set(loader.made).difference(loader.found):
+    if loader.file and loader.made:
         Worker(agent.loop, agent.origin, lambda: loader.file.write(loader.found, loader.made),
                lambda result, refused: refused and agent.log("compiled: %s %s" % (refused.code, refused.facts)), KEEP_SECONDS)
 
