@@ -30,7 +30,7 @@ from .core.version import PYTHON, VERSION
 from .core.wholefile import replace
 from .core.worker import Worker
 from .gang import peers, tunnels
-from .host import guard, handover, locks, sweep
+from .host import compiled, guard, handover, locks, sweep
 from .lifetime import lease, notices, usage
 from .link import frames
 from .link.machine import Link
@@ -385,6 +385,8 @@ class Agent:
             self.log("loading: %s" % error)
         if names and not self.ending:
             self.loop.after(0, lambda: self.load_later(names))
+        elif not self.ending:
+            compiled.keep(self, __loader__)
 
     # ---- control and status
 

@@ -5,7 +5,7 @@ import os, sys
 
 is_old = sys.version_info < (3, 6)
 try:
-    import importlib.machinery, json, zlib
+    import importlib.machinery, json, marshal, zlib
     import fcntl, select, selectors, signal, socket, struct, termios     # what the agent cannot do without
     is_usable = not is_old
 except ImportError:
@@ -50,7 +50,8 @@ def read(size):
 try:
     header = json.loads(read(int(read(8), 16)).decode())
     unpack = zlib.decompressobj()
-    text = unpack.decompress(read(header["source"]), LARGEST)
+    packed = read(header["source"])
+    text = unpack.decompress(packed, LARGEST)
     if not unpack.eof:
         bad("bad-input", "source")
     sources = json.loads(text.decode())
@@ -60,7 +61,8 @@ except (ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
 
 
 class Memory:
-    """Imports gpush_agent and what is in it from the source that came on stdin; nothing is written to disk."""
+    """Imports gpush_agent and what is in it from the source that came on stdin, or as host/compiled.py found it compiled."""
+    file, found, made = None, {}, {}        # where they are kept; modules: bytes for marshal.loads; code that this process has compiled
 
     def find_spec(self, name, path=None, target=None):
         if name != "gpush_agent" and not name.startswith("gpush_agent."):
@@ -76,12 +78,22 @@ class Memory:
 
     def exec_module(self, module):
         origin = module.__spec__.origin
-        exec(compile(sources[origin[6:]], origin, "exec"), module.__dict__)
+        name = origin[6:]
+        if name in self.found:
+            code = marshal.loads(self.found[name])
+        else:
+            code = self.made[name] = compile(sources[name], origin, "exec")
+        exec(code, module.__dict__)
 
     def get_source(self, name):
         return sources[self.find_spec(name).origin[6:]]
 
 
-sys.meta_path.insert(0, Memory())
+memory = Memory()
+sys.meta_path.insert(0, memory)
+if header.get("compiled"):
+    from gpush_agent.host.compiled import File
+    memory.file = File(packed, header["compiled"])
+    memory.found = memory.file.read()
 from gpush_agent import start
 start.main(header)

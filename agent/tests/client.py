@@ -1,4 +1,5 @@
 """A small blocking client of the protocol, for tests only: what the gateway does, in a hundred lines."""
+import functools
 import json
 import os
 import random
@@ -20,15 +21,21 @@ from gpush_agent.link import frames
 
 DEADLINE = 120.0        # ends a test that hangs; no machine that works is so slow
 WINDOW = 4 << 20
+COMPILED = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gpush", "agent")
 
 
-def sources(extra=None):
+@functools.lru_cache(None)
+def usual_sources():
+    return sources({})
+
+
+def sources(extra):
     """As the build joins them; `extra`: texts of modules by their names, as in "core/clock"."""
     modules = {name[:-3]: text(name) for name in files() if name.endswith(".py") and name != "loader.py"}
-    missing = set(extra or {}).difference(modules)
+    missing = set(extra).difference(modules)
     if missing:
         raise AssertionError("no such modules: %s" % sorted(missing))
-    modules.update(extra or {})
+    modules.update(extra)
     return zlib.compress(json.dumps(modules).encode())
 
 
@@ -47,9 +54,11 @@ def text(name):
 
 def spawn(header, env=None, interpreters=None, extra=None, prefix=(), **options):
     """Starts the loader as a backend does and writes its input. `prefix`: a command that makes the place and execs the rest."""
-    blob = sources(extra)
+    blob = sources(extra) if extra else usual_sources()
     env = dict(os.environ, LC_ALL="C") if env is None else env      # the poorest locale that a node can have
     header = dict(header, preamble=header.get("preamble") or uuid.uuid4().hex, source=len(blob))
+    if not extra:
+        header.setdefault("compiled", COMPILED)
     encoded = json.dumps(header).encode()
     command = ["sh", "-c", text("probe.sh"), "sh", text("loader.py")] + (interpreters or [sys.executable])
     process = subprocess.Popen(list(prefix) + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -14,7 +14,7 @@ import unittest
 import uuid
 import zlib
 
-from client import DEADLINE, Client, Cut, sources, text, until
+from client import DEADLINE, Client, Cut, usual_sources, text, until
 from gpush_agent.link import frames, machine as numbers
 from gpush_agent.link.machine import DEFAULT_WINDOW, FRAME_COST, MAX_STREAMS, Link
 from gpush_agent.link.stream import SMALL_WINDOW
@@ -608,7 +608,7 @@ class LoaderFuzzTest(unittest.TestCase):
 
     def test_bad_input(self):
         chance = random.Random(SEED)
-        blob = sources()
+        blob = usual_sources()
         good = self.whole(blob)
         bomb = zlib.compress(b" " * (256 * MB), 9)
         cases = [b"", b"0000", b"zzzzzzzz", b"ffffffff", b"-0000001", b"00000002[]", b"00000002{}", self.whole(bomb), self.whole(b""),

@@ -97,7 +97,7 @@ class StartTest(NodeTest):
         """The first process of a container whose files are in a folder."""
         folder = os.path.join(self.base, "agent")
         os.makedirs(folder, exist_ok=True)
-        blob = testclient.sources()
+        blob = testclient.usual_sources()
         header = dict(self.header(foreground=True), preamble="ab" * 16, source=len(blob))
         encoded = json.dumps(header).encode()
         for name, data in (("start", b"%08x" % len(encoded) + encoded + blob), ("begin.sh", testclient.text("begin.sh").encode()),
@@ -138,7 +138,7 @@ class StartTest(NodeTest):
             self.assertEqual(value["facts"], {"found": "3.5"} if code == 98 else {}, pythons)
 
     def test_noise_of_a_login_shell_is_no_harm(self):
-        blob = testclient.sources()
+        blob = testclient.usual_sources()
         header = dict(self.header(), preamble="ab" * 16, source=len(blob))
         encoded = json.dumps(header).encode()
         process = subprocess.Popen(["sh", "-c", "echo Welcome to HPC; " + testclient.text("probe.sh"), "sh",
@@ -169,6 +169,16 @@ class StartTest(NodeTest):
         _, code, error = after_preamble(spawn(self.header(), interpreters=[old]))
         self.assertEqual((code, json.loads(error)), (98, {"code": "python-too-old", "facts": {"found": "2.7.18"}}))
         self.assertEqual(self.client(interpreters=[old, sys.executable]).run("echo hi")[0], b"hi\n")
+
+    def test_a_python_without_its_library(self):
+        bare = os.path.join(self.base, "bare")
+        with open(bare, "w") as file:
+            file.write("#!/bin/sh\nexec '%s' -I -S -B -c 'import sys\nsys.path = [path for path in sys.path if \"dynload\" in path]\n"
+                       "exec(sys.argv[1])' \"$5\"\n" % sys.executable)
+        os.chmod(bare, 0o755)
+        _, code, error = after_preamble(spawn(self.header(), interpreters=[bare]))
+        self.assertEqual((code, json.loads(error)["code"]), (97, "python-broken"))
+        self.assertEqual(self.client(interpreters=[bare, sys.executable]).run("echo hi")[0], b"hi\n")
 
     def test_read_only_and_foreign_folders(self):
         closed = os.path.join(self.base, "closed")
@@ -315,7 +325,7 @@ class EndTest(NodeTest):
 
     def test_release_spares_another_agent_that_was_started_from_a_terminal_of_ours(self):
         client = self.client()
-        blob = testclient.sources()
+        blob = testclient.usual_sources()
         header = dict(self.header(node=1, hold_only=True), preamble="cd" * 16, source=len(blob))
         encoded = json.dumps(header).encode()
         stream = client.exec(argv=["sh", "-c", testclient.text("probe.sh"), "sh", testclient.text("loader.py"), sys.executable])

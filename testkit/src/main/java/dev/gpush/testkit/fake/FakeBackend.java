@@ -1,5 +1,6 @@
 package dev.gpush.testkit.fake;
 
+import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
@@ -253,7 +254,10 @@ public final class FakeBackend implements Backend {
   }
 
   private Json ask(AgentProgram program, Gang gang, int node, Json.Obj header) {
-    Json.Obj whole = header.with("gang", gang.id().text()).with("node", node);
+    Json.Obj whole =
+        AgentFolder.keepingCompiled(header, System.getenv())
+            .with("gang", gang.id().text())
+            .with("node", node);
     try (Pipe pipe = start(program.arguments(interpreters(gang)))) {
       return program.ask(pipe, whole);
     } catch (IOException failed) {

@@ -14,7 +14,6 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
@@ -79,7 +78,7 @@ public final class HostAgents {
     if (request.nodes() > 1) {
       start = start.with("peers", peers(secret));
     }
-    start(host.machine(), request.gang(), info.index(), start);
+    start(host, request.gang(), info.index(), start);
   }
 
   /** What the agents of a gang are told of each other. */
@@ -134,17 +133,17 @@ public final class HostAgents {
     if (known.isPresent()) {
       start = start.with("env", known.get().environment());
     }
-    start(host.machine(), gang.id(), info.index(), start);
+    start(host, gang.id(), info.index(), start);
   }
 
-  private void start(Machine machine, GangId gang, int node, Json.Obj start) throws IOException {
-    ask(machine, header("start", gang, node).with("start", start));
+  private void start(Host host, GangId gang, int node, Json.Obj start) throws IOException {
+    ask(host, header("start", gang, node).with("start", start));
   }
 
   /** The status of each agent there that this kind of backend has started for this home. */
   public List<Json> list(Host host) {
     try {
-      return ask(host.machine(), Json.object("mode", "list")).items("agents").stream()
+      return ask(host, Json.object("mode", "list")).items("agents").stream()
           .filter(status -> isOurs(host, status))
           .toList();
     } catch (IOException broken) {
@@ -209,16 +208,16 @@ public final class HostAgents {
     Optional<Json> answer = host.ask(gang, node, what);
     return answer.isPresent()
         ? answer.get()
-        : ask(host.machine(), header("control", gang, node).with("control", what));
+        : ask(host, header("control", gang, node).with("control", what));
   }
 
   private static Json.Obj header(String mode, GangId gang, int node) {
     return Json.object("mode", mode, "gang", gang.text(), "node", node);
   }
 
-  private Json ask(Machine machine, Json.Obj header) throws IOException {
-    try (Pipe pipe = machine.spawn(agent.arguments(Rack.INTERPRETERS))) {
-      return agent.ask(pipe, header);
+  private Json ask(Host host, Json.Obj header) throws IOException {
+    try (Pipe pipe = host.machine().spawn(agent.arguments(Rack.INTERPRETERS))) {
+      return agent.ask(pipe, host.keepingCompiled(header));
     }
   }
 }

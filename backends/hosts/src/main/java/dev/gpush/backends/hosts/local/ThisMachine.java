@@ -1,6 +1,7 @@
 package dev.gpush.backends.hosts.local;
 
 import dev.gpush.backends.hosts.rack.Host;
+import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
@@ -60,6 +61,11 @@ public record ThisMachine(LocalHost local, Map<String, String> client) implement
   @Override
   public Optional<Known> known() {
     return Optional.of(new Known("127.0.0.1", local.cpus(), nodes().toString(), environment()));
+  }
+
+  @Override
+  public Json.Obj keepingCompiled(Json.Obj header) {
+    return AgentFolder.keepingCompiled(header, local.environment());
   }
 
   /** The gateway's own identity and the client's paths over it. */

@@ -51,6 +51,11 @@ public interface Host {
     }
   }
 
+  /** The header of an agent there, which may keep what it compiles only on the user's machine. */
+  default Json.Obj keepingCompiled(Json.Obj header) {
+    return header;
+  }
+
   /** Why no node can be here. */
   default Optional<String> unfit() {
     return Optional.empty();

@@ -40,6 +40,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Tag;
@@ -179,6 +180,7 @@ final class LocalNodesTest {
           recorder.asked.stream()
               .map(header -> header.object("start").object("env").textMap())
               .toList();
+      assertEquals(Optional.of("/cache/gpush/agent"), recorder.asked.element().text("compiled"));
       assertEquals("2,5", seen.get(0).get("CUDA_VISIBLE_DEVICES"));
       assertEquals("PCI_BUS_ID", seen.get(0).get("CUDA_DEVICE_ORDER"));
       assertEquals("", seen.get(1).get("CUDA_VISIBLE_DEVICES"));
@@ -361,7 +363,7 @@ final class LocalNodesTest {
 
     @Override
     public Map<String, String> environment() {
-      return Map.of("PATH", path, "USER", "me", "TERM", "xterm");
+      return Map.of("PATH", path, "USER", "me", "TERM", "xterm", "XDG_CACHE_HOME", "/cache");
     }
 
     @Override
