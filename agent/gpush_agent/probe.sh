@@ -13,8 +13,10 @@ for python in "$@"; do
   # dash also names a path that cannot be executed.
   path=$(command -v "$python" 2>/dev/null) && [ -x "$path" ] && [ ! -d "$path" ] || continue
   found=1
-  if "$python" -I -S -B -c 'import sys, fcntl, json, select, selectors, signal, socket, struct, termios, zlib
-sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1; then
+  # The loader checks that all can be loaded. To do so here, too, would take longer than the start of Python itself.
+  if "$python" -I -S -B -c 'import sys, fcntl, select, termios, zlib, _socket, _struct
+sys.exit(sys.version_info < (3, 6) or not all(any(finder.find_spec(name) for finder in sys.meta_path)
+  for name in ("json", "selectors", "signal", "socket", "struct")))' </dev/null >/dev/null 2>&1; then
     GPUSH_AGENT=$$ exec "$python" -I -S -B -X utf8 -u -c "$loader"
   fi
   # Python 2 does not know -I. Only a version may get into the answer.

@@ -170,6 +170,16 @@ class StartTest(NodeTest):
         self.assertEqual((code, json.loads(error)), (98, {"code": "python-too-old", "facts": {"found": "2.7.18"}}))
         self.assertEqual(self.client(interpreters=[old, sys.executable]).run("echo hi")[0], b"hi\n")
 
+    def test_a_python_without_its_library(self):
+        bare = os.path.join(self.base, "bare")
+        with open(bare, "w") as file:
+            file.write("#!/bin/sh\nexec '%s' -I -S -B -c 'import sys\nsys.path = [path for path in sys.path if \"dynload\" in path]\n"
+                       "exec(sys.argv[1])' \"$5\"\n" % sys.executable)
+        os.chmod(bare, 0o755)
+        _, code, error = after_preamble(spawn(self.header(), interpreters=[bare]))
+        self.assertEqual((code, json.loads(error)["code"]), (97, "python-broken"))
+        self.assertEqual(self.client(interpreters=[bare, sys.executable]).run("echo hi")[0], b"hi\n")
+
     def test_read_only_and_foreign_folders(self):
         closed = os.path.join(self.base, "closed")
         os.mkdir(closed)
