@@ -36,13 +36,18 @@ def copy_file(fd, target, mode):
 
 def replace(path, text, mode=0o600):
     """Also when several processes do it at the same time; the last one counts. Returns the modification time, which is the file
-    system's clock."""
+    system's clock. On a full disk nothing is left."""
+    content = text.encode("utf-8", "surrogateescape")
     new = os.fsencode(path) + b".new-%d" % os.getpid()
     fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
-        write_all(fd, text.encode("utf-8", "surrogateescape"))
-        moment = os.fstat(fd).st_mtime_ns
-    finally:
-        os.close(fd)
-    os.rename(new, path)
+        try:
+            write_all(fd, content)
+            moment = os.fstat(fd).st_mtime_ns
+        finally:
+            os.close(fd)
+        os.rename(new, path)
+    except OSError:
+        os.unlink(new)
+        raise
     return moment
