@@ -86,11 +86,7 @@ final class Decisions {
    * @param forced the laptop's version goes everywhere, also where no path is held
    * @param keep what a user wants of a path that is held
    */
-  record Rules(Merge.Editing editing, boolean forced, Predicate<String> kept, Merge.Keep keep) {
-    static Rules usual(Merge.Editing editing) {
-      return new Rules(editing, false, _ -> false, Merge.Keep.LAPTOP);
-    }
-  }
+  record Rules(Merge.Editing editing, boolean forced, Predicate<String> kept, Merge.Keep keep) {}
 
   /**
    * A file or link of the editors' node that replaces what is here.
