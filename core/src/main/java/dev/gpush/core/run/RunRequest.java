@@ -1,6 +1,7 @@
 package dev.gpush.core.run;
 
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.text.Phrase;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,7 +108,7 @@ public record RunRequest(
         words.add("from a snapshot");
       }
       if (restarts > 0) {
-        words.add("up to " + restarts + (restarts == 1 ? " restart" : " restarts"));
+        words.add("up to " + Phrase.counted(restarts, "restart"));
       }
       return words;
     }

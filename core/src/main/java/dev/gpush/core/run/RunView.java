@@ -1,5 +1,6 @@
 package dev.gpush.core.run;
 
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.time.Instant;
@@ -121,7 +122,7 @@ public record RunView(
   /** What to call it in a sentence: {@code run 7 (train.py, 16 ranks, 2h10m)}. */
   public String label(Duration going) {
     String what = words().isEmpty() ? "" : shortened(title().getFirst()) + ", ";
-    String size = ranks() == 1 ? "1 rank" : ranks() + " ranks";
+    String size = Phrase.counted(ranks(), "rank");
     return "run " + number + " (" + what + size + ", " + DurationText.coarse(going) + ")";
   }
 

@@ -1,6 +1,7 @@
 package dev.gpush.core.session;
 
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.text.Phrase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -94,7 +95,7 @@ public record SessionView(
   /** "2×8 H100", "2 cpu nodes". */
   public String shape() {
     return gpus().isNone()
-        ? size() + (size() == 1 ? " cpu node" : " cpu nodes")
+        ? Phrase.counted(size(), "cpu node")
         : size() + "×" + gpus().count() + gpus().model().map(model -> " " + model).orElse(" GPU");
   }
 

@@ -40,6 +40,11 @@ public final class Phrase {
     return String.format(Locale.ROOT, "%,d", number);
   }
 
+  /** "1 node", "3 nodes". */
+  public static String counted(long number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
+  }
+
   /** Sizes for messages: 14 GB. */
   public static String size(long bytes) {
     if (bytes < 1000) {

@@ -16,6 +16,7 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.fabric.facts.GpuFacts;
 import dev.gpush.launch.fabric.gang.FabricGang;
@@ -164,7 +165,7 @@ public final class GangCheck {
     List<FabricFinding> found = rule.findings(replies);
     int all = ranks.stream().mapToInt(count -> count).sum();
     String what = "all_reduce over " + (usesGpus ? "NCCL" : "gloo") + ", ";
-    steps.add(step("collective", found, what + (all == 1 ? "1 rank" : all + " ranks")));
+    steps.add(step("collective", found, what + Phrase.counted(all, "rank")));
     findings.addAll(found);
     return rule.rates(replies);
   }
@@ -257,7 +258,7 @@ public final class GangCheck {
                 .replies(nodes, seen.pythons(), subject.input().environment()),
             slots);
     int gpus = slots.values().stream().mapToInt(count -> count).sum();
-    steps.add(step("cuda", found, gpus == 1 ? "1 GPU" : gpus + " GPUs"));
+    steps.add(step("cuda", found, Phrase.counted(gpus, "GPU")));
     findings.addAll(found);
   }
 
@@ -373,7 +374,7 @@ public final class GangCheck {
   }
 
   private String nodes() {
-    return site.nodes().size() == 1 ? "1 node" : site.nodes().size() + " nodes";
+    return Phrase.counted(site.nodes().size(), "node");
   }
 
   private List<String> hosts() {

@@ -4,6 +4,7 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.run.RunTransport;
+import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -106,7 +107,7 @@ public final class TransportVerdict {
       String plugin = node.network().startsWith("IB") ? "" : " (" + node.network() + ")";
       String rate = node.gbits().map(gbits -> rate(gbits) + " ").orElse("");
       int count = node.used().isEmpty() ? node.ports() : node.used().size();
-      return count(count) + " of " + rate + link + plugin + direct(node);
+      return Phrase.counted(count, "rail") + " of " + rate + link + plugin + direct(node);
     }
     if (node.network().equals("Socket")) {
       List<String> carrying = node.used().isEmpty() ? node.interfaces() : node.used();
@@ -116,7 +117,9 @@ public final class TransportVerdict {
         node.network().equals("FasTrak")
             ? "GPUDirect-TCPXO"
             : node.network().startsWith("GPUDirectTCPX") ? "GPUDirect-TCPX" : node.network();
-    return node.interfaces().isEmpty() ? name : count(node.interfaces().size()) + " of " + name;
+    return node.interfaces().isEmpty()
+        ? name
+        : Phrase.counted(node.interfaces().size(), "rail") + " of " + name;
   }
 
   private static String libfabric(NodeTransport node, String provider) {
@@ -129,7 +132,7 @@ public final class TransportVerdict {
         };
     int devices = (int) Math.min(node.providerDevices(), Integer.MAX_VALUE);
     boolean isCounted = devices > 0 && !name.contains(" ");
-    return (isCounted ? count(devices) + " of " + name : name) + direct(node);
+    return (isCounted ? Phrase.counted(devices, "rail") + " of " + name : name) + direct(node);
   }
 
   private static String direct(NodeTransport node) {
@@ -140,10 +143,6 @@ public final class TransportVerdict {
 
   private static String rate(double gbits) {
     return (gbits == Math.rint(gbits) ? String.valueOf((long) gbits) : String.valueOf(gbits)) + "G";
-  }
-
-  private static String count(int rails) {
-    return rails == 1 ? "1 rail" : rails + " rails";
   }
 
   private boolean isTcp() {

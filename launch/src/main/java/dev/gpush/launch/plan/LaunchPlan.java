@@ -6,6 +6,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunRequest.NcclLog;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.launch.fabric.session.RankFabric;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.python.PythonChoice;
@@ -446,12 +447,14 @@ public record LaunchPlan(
   /** "16 ranks", "2 nodes", "16 ranks by accelerate". */
   private String size() {
     String plain =
-        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank");
+        payload.mode() == Mode.COMMAND
+            ? Phrase.counted(nodes.size(), "node")
+            : Phrase.counted(world(), "rank");
     return switch (payload.words().form()) {
       case RunWords.Launched(var launcher, _, _) ->
-          count(launcher().orElseThrow().ranks(), "rank") + " by " + launcher.word();
+          Phrase.counted(launcher().orElseThrow().ranks(), "rank") + " by " + launcher.word();
       case RunWords.Mpi(var command, _) ->
-          count(
+          Phrase.counted(
                   command
                       .ranks()
                       .orElseGet(
@@ -467,9 +470,5 @@ public record LaunchPlan(
           RunWords.Shell _ ->
           plain;
     };
-  }
-
-  private static String count(int count, String what) {
-    return count + " " + what + (count == 1 ? "" : "s");
   }
 }

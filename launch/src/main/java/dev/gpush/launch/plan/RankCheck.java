@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.launch.words.RunWords;
 import java.util.List;
 
@@ -75,11 +76,7 @@ record RankCheck(RunRequest.Ranks ranks) {
               + " ranks, and this run has "
               + room
               + (ranks.perNode().isPresent()
-                  ? ": --nproc "
-                      + ranks.perNode().get()
-                      + " on "
-                      + claims
-                      + (claims == 1 ? " node" : " nodes")
+                  ? ": --nproc " + ranks.perNode().get() + " on " + Phrase.counted(claims, "node")
                   : ", one for each GPU that it claims")
               + "; ask for at most "
               + room

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -73,7 +74,7 @@ public record SlotPlan(List<Claim> claims) {
       List<NodeInfo> nodes, RunRequest.Claim ask, Map<Integer, Map<String, Integer>> busy) {
     int wantedNodes = ask.nodes().orElse(nodes.size());
     if (wantedNodes < 1 || wantedNodes > nodes.size()) {
-      throw bad(ask, "the session has " + count(nodes.size(), "node"));
+      throw bad(ask, "the session has " + Phrase.counted(nodes.size(), "node"));
     }
     ask.slots().ifPresent(count -> requireSlots(nodes, ask, wantedNodes, count));
     var claims = new ArrayList<Claim>();
@@ -99,7 +100,7 @@ public record SlotPlan(List<Claim> claims) {
     long large = nodes.stream().filter(node -> slots(node).size() >= count).count();
     if (count < 1 || large < wantedNodes) {
       int most = nodes.stream().mapToInt(node -> slots(node).size()).max().orElse(0);
-      throw bad(ask, "the nodes have " + count(most, "slot") + " each");
+      throw bad(ask, "the nodes have " + Phrase.counted(most, "slot") + " each");
     }
   }
 
@@ -165,10 +166,6 @@ public record SlotPlan(List<Claim> claims) {
       throw bad(ask, RULE);
     }
     return Integer.parseInt(text);
-  }
-
-  private static String count(int count, String what) {
-    return count + " " + what + (count == 1 ? "" : "s");
   }
 
   private static GpushException bad(RunRequest.Claim ask, String rule) {

@@ -94,7 +94,7 @@ public record SyncText(SyncView state) {
     var clauses = new ArrayList<String>();
     if (isOut) {
       clauses.add(
-          files(state.pending().size())
+          Phrase.counted(state.pending().size(), "file")
               + " on the way to the nodes"
               + why.map(text -> ", waiting: " + text).orElse(""));
     }
@@ -107,10 +107,10 @@ public record SyncText(SyncView state) {
       why.ifPresent(clauses::add);
     }
     if (!state.versions().held().isEmpty()) {
-      clauses.add(files(state.versions().held().size()) + " held");
+      clauses.add(Phrase.counted(state.versions().held().size(), "file") + " held");
     }
     if (!unsent().isEmpty()) {
-      clauses.add(files(unsent().size()) + " not sent");
+      clauses.add(Phrase.counted(unsent().size(), "file") + " not sent");
     }
     behind().ifPresent(clauses::add);
     return clauses.isEmpty() ? "" : "; " + String.join("; ", clauses);
@@ -154,7 +154,7 @@ public record SyncText(SyncView state) {
           "trash "
               + trash.node().map(node -> "of node " + node).orElse("here")
               + ": "
-              + files(trash.files())
+              + Phrase.counted(trash.files(), "file")
               + ", "
               + Phrase.size(trash.bytes())
               + ", in "
@@ -242,9 +242,5 @@ public record SyncText(SyncView state) {
 
   private static String generation(Optional<Long> held) {
     return held.map(number -> "G" + number).orElse("G?");
-  }
-
-  private static String files(int count) {
-    return count == 1 ? "1 file" : count + " files";
   }
 }

@@ -229,9 +229,8 @@ public final class RunFailureText {
       long files = node.object("shm").number("files").orElse(0L);
       if (files > 0) {
         long bytes = node.object("shm").number("bytes").orElse(0L);
-        String many = files == 1 ? " file" : " files";
-        lines.add(
-            on + ": " + files + many + " in /dev/shm, " + Phrase.size(bytes) + ", used by nobody");
+        String many = Phrase.counted(files, "file");
+        lines.add(on + ": " + many + " in /dev/shm, " + Phrase.size(bytes) + ", used by nobody");
       }
     }
     return Phrase.capped(lines);

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.io.IoAcceptor;
 import org.apache.sshd.common.io.IoHandler;
 import org.apache.sshd.common.io.IoServiceEventListener;
@@ -43,6 +44,13 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   private final Optional<Path> socket;
   private final Map<SocketAddress, ServerSocketChannel> listening = new ConcurrentHashMap<>();
   private final Map<Long, IoSession> sessions = new ConcurrentHashMap<>();
+
+  /** Held while binding and when the end begins, so that no socket is bound after it. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private boolean ending;
+
   private volatile @Nullable IoServiceEventListener listener;
 
   /**
@@ -57,13 +65,25 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
     this.socket = socket;
   }
 
+  /** Does nothing once the end has begun. */
   @Override
   public void bind(SocketAddress named) throws IOException {
     SocketAddress address =
         socket.isPresent() ? UnixDomainSocketAddress.of(socket.orElseThrow()) : named;
-    ServerSocketChannel server = listen(address);
-    listening.put(server.getLocalAddress(), server);
-    tasks.startOnThread("accept", () -> accept(server));
+    lock.lock();
+    try {
+      if (ending) {
+        return;
+      }
+      ServerSocketChannel server = listen(address);
+      ServerSocketChannel before = listening.put(server.getLocalAddress(), server);
+      tasks.startOnThread("accept", () -> accept(server));
+      if (before != null) {
+        before.close();
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Connections wait in the kernel until they are accepted. */
@@ -100,7 +120,6 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
 
   void ensureBound() throws IOException {
     if (socket.isPresent() && !listening.isEmpty() && !Files.exists(socket.orElseThrow())) {
-      unbind();
       bind(UnixDomainSocketAddress.of(socket.orElseThrow()));
     }
   }
@@ -190,6 +209,12 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
 
   @Override
   protected void preClose() {
+    lock.lock();
+    try {
+      ending = true;
+    } finally {
+      lock.unlock();
+    }
     unbind();
     super.preClose();
   }

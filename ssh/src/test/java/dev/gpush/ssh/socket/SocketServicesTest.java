@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.task.Tasks;
@@ -13,11 +14,16 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +37,7 @@ import org.apache.sshd.common.util.threads.ThreadUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Real sockets, with a plain client at the other end. */
 final class SocketServicesTest {
@@ -38,6 +45,10 @@ final class SocketServicesTest {
 
   /** More than the kernel takes for a client that does not read. */
   private static final int PACKETS = 400;
+
+  /** What a server names; where a socket is given, that counts. */
+  private static final InetSocketAddress NAMED =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
   private final Tasks tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
   private final Heard heard = new Heard();
@@ -89,7 +100,7 @@ final class SocketServicesTest {
         new SocketServices(tasks, clock, new Logins(clock), Optional.empty())
             .create(null)
             .createAcceptor(heard);
-    acceptor.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    acceptor.bind(NAMED);
     var bound = (InetSocketAddress) acceptor.getBoundAddresses().iterator().next();
     client = new Socket(bound.getAddress(), bound.getPort());
     session = heard.created.take();
@@ -211,5 +222,40 @@ final class SocketServicesTest {
 
     session.resumeRead();
     assertArrayEquals(new byte[] {'b'}, heard.messages.take());
+  }
+
+  @Test
+  void leavesNoSocketWhenItIsBoundAtItsEnd(@TempDir Path folder) throws Exception {
+    SocketAcceptor ended = onSocket(folder.resolve("ssh.sock"));
+    ended.bind(NAMED);
+    ended.close(true);
+
+    // As a check that its file exists does when the end begins just then.
+    ended.bind(NAMED);
+
+    assertFalse(Files.exists(folder.resolve("ssh.sock")));
+    assertEquals(Set.of(), ended.getBoundAddresses());
+  }
+
+  @Test
+  void listensAgainAfterAnAttemptThatFailed(@TempDir Path folder) throws Exception {
+    Path socket = folder.resolve("in").resolve("ssh.sock");
+    SocketAcceptor cleaned = onSocket(socket);
+    Files.createDirectory(socket.getParent());
+    cleaned.bind(NAMED);
+    Files.delete(socket);
+    Files.delete(socket.getParent());
+    assertThrows(IOException.class, cleaned::ensureBound);
+    Files.createDirectory(socket.getParent());
+
+    cleaned.ensureBound();
+
+    SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
+    cleaned.close(true);
+  }
+
+  private SocketAcceptor onSocket(Path socket) {
+    Clock clock = Clock.system();
+    return new SocketAcceptor(heard, tasks, clock, new Logins(clock), Optional.of(socket));
   }
 }

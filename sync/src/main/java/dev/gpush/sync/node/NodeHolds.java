@@ -95,10 +95,6 @@ public record NodeHolds(
         .collect(Collectors.toSet());
   }
 
-  public boolean isExactly(Manifest wanted) {
-    return isExactly(wanted, Set.of());
-  }
-
   /** The same node with these as well; its own list has a limit. */
   NodeHolds withStaged(Collection<String> more) {
     var all = new HashSet<String>(staged);

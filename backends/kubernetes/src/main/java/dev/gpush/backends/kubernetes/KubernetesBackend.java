@@ -26,7 +26,6 @@ import dev.gpush.backends.kubernetes.pods.PodNames;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.kubernetes.pods.WaitingPipes;
 import dev.gpush.backends.remote.AgentAnswer;
-import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.AgentRestart;
@@ -54,6 +53,7 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -186,10 +186,10 @@ public final class KubernetesBackend implements Backend {
     }
     return in
         + " of "
-        + ClusterText.count(nodes.size(), "node")
+        + Phrase.counted(nodes.size(), "node")
         + ", "
         + (room.pods().isPresent() ? free + " of " : "")
-        + ClusterText.count(Math.toIntExact(gpus), "GPU")
+        + Phrase.counted(gpus, "GPU")
         + (room.pods().isPresent() ? " free" : "");
   }
 
@@ -207,7 +207,7 @@ public final class KubernetesBackend implements Backend {
 
   private static String words(Loan loan) {
     return loan.gpus().isNone()
-        ? ClusterText.count(loan.nodes(), "pod")
+        ? Phrase.counted(loan.nodes(), "pod")
         : loan.nodes() + " × " + loan.gpus().count() + " " + loan.gpus().model().orElse("GPU");
   }
 

@@ -6,11 +6,11 @@ import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
 import dev.gpush.backends.kubernetes.cluster.PodShape;
 import dev.gpush.backends.kubernetes.objects.PodShaping;
 import dev.gpush.backends.kubernetes.pods.Namespace;
-import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Phrase;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -49,7 +49,7 @@ final class KubernetesPlan {
     Optional<Long> places = fits.places();
     if (places.isPresent() && places.get() < request.nodes()) {
       return new Plan.Later(
-          "there is room for " + places.get() + " of " + ClusterText.count(request.nodes(), "node"),
+          "there is room for " + places.get() + " of " + Phrase.counted(request.nodes(), "node"),
           Optional.empty(),
           room.holders(shape.resource().orElse(KubernetesNode.CPU)).stream()
               .limit(MOST_HOLDERS)
@@ -61,9 +61,9 @@ final class KubernetesPlan {
   private String what(PodShape shape) {
     String gpus =
         shape.resource().isEmpty()
-            ? ClusterText.count(request.nodes(), "CPU node")
+            ? Phrase.counted(request.nodes(), "CPU node")
             : request.nodes() + " × " + shape.gpus() + " " + shape.gpuModel();
-    return gpus + ", " + ClusterText.count(shape.cpus(), "CPU") + " each";
+    return gpus + ", " + Phrase.counted(shape.cpus(), "CPU") + " each";
   }
 
   /** The quota of the namespace may allow less than the cluster has. */

@@ -44,6 +44,7 @@ import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
@@ -161,11 +162,11 @@ public final class SlurmBackend implements Backend {
               + ": "
               + in
               + " of "
-              + ClusterText.count(nodes.size(), "node")
+              + Phrase.counted(nodes.size(), "node")
               + ", "
               + (gpus - used)
               + " of "
-              + ClusterText.count(gpus, "GPU")
+              + Phrase.counted(gpus, "GPU")
               + " free, partitions "
               + ClusterText.list(partitions.stream().map(Partition::name).toList());
         });

@@ -12,6 +12,7 @@ import dev.gpush.backends.slurm.request.JobShaping;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.text.Phrase;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -91,11 +92,11 @@ final class SlurmPlan {
   private static String what(GangRequest request, JobShape shape) {
     String gpus =
         request.gpus().isNone()
-            ? ClusterText.count(request.nodes(), "CPU node")
+            ? Phrase.counted(request.nodes(), "CPU node")
             : request.nodes() + " × " + request.gpus().count() + " " + shape.gpuModel();
     return gpus
         + ", "
-        + ClusterText.count(shape.cpus(), "CPU")
+        + Phrase.counted(shape.cpus(), "CPU")
         + " each, for "
         + dev.gpush.core.time.DurationText.of(shape.hardEnd());
   }
@@ -103,7 +104,7 @@ final class SlurmPlan {
   private static String busy(JobShape shape) {
     List<String> out =
         shape.fitting().stream().filter(node -> !node.isIn()).map(SlurmNode::name).toList();
-    String nodes = ClusterText.count(shape.fitting().size(), "node") + " there could take it";
+    String nodes = Phrase.counted(shape.fitting().size(), "node") + " there could take it";
     return out.isEmpty()
         ? "all of the " + nodes + " are too full"
         : "of the "

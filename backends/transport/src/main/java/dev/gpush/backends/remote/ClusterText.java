@@ -26,9 +26,4 @@ public final class ClusterText {
     String first = words.stream().limit(MOST_LISTED - 1L).collect(Collectors.joining(", "));
     return clean(first) + " and " + (words.size() - MOST_LISTED + 1) + " more";
   }
-
-  /** "1 node", "3 nodes". */
-  public static String count(int number, String what) {
-    return number + " " + what + (number == 1 ? "" : "s");
-  }
 }

@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session.history;
 
+import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -65,8 +66,7 @@ final class CommitsThere {
         boolean isNew = move(ref, branch.getValue());
         long count = here.countNew(branch.getValue());
         String words =
-            count
-                + (count == 1 ? " commit" : " commits")
+            Phrase.counted(count, "commit")
                 + " of node "
                 + number
                 + " "

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.lifecycle;
 
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionAgents;
 import java.time.Duration;
@@ -60,7 +61,7 @@ final class UnsavedFiles {
       LiveSession session, long files, long bytes, List<String> named, List<String> silent) {
     var words = new StringBuilder();
     if (files > 0) {
-      words.append(files).append(files == 1 ? " file, " : " files, ").append(size(bytes));
+      words.append(Phrase.counted(files, "file")).append(", ").append(size(bytes));
       words.append(files == 1 ? ", exists" : ", exist").append(" only on the nodes of ");
       words.append(session.name()).append(" and would be lost (");
       words.append(String.join(", ", named.stream().limit(MOST_NAMED).toList()));

@@ -3,6 +3,7 @@ package dev.gpush.gateway.session.placement;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.Loan;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +55,7 @@ public record ResolvedUp(
   String words() {
     GpuRequest gpus = gpus();
     if (gpus.isNone()) {
-      return nodes() + (nodes() == 1 ? " CPU node" : " CPU nodes");
+      return Phrase.counted(nodes(), "CPU node");
     }
     return nodes()
         + " × "

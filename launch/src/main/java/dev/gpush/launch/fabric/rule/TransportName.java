@@ -4,6 +4,7 @@ import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.Recipe;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.launch.fabric.facts.FabricFacts;
 import dev.gpush.launch.fabric.facts.GpuFacts;
 import dev.gpush.launch.fabric.facts.NetInterface;
@@ -208,7 +209,8 @@ public final class TransportName {
       return there(recipe.fabric(), Optional.empty());
     }
     String rate = rates.getFirst().map(gbits -> Rails.gbits(gbits) + " ").orElse("");
-    return there(count(rates.size()) + " of " + rate + recipe.fabric(), sum(rates));
+    return there(
+        Phrase.counted(rates.size(), "rail") + " of " + rate + recipe.fabric(), sum(rates));
   }
 
   private static ExpectedNetwork rails(List<Rails> rails) {
@@ -221,7 +223,9 @@ public final class TransportName {
             .distinct()
             .toList();
     return there(
-        (least == most ? count(most) : least + " to " + most + " rails") + " of " + kinds,
+        (least == most ? Phrase.counted(most, "rail") : least + " to " + most + " rails")
+            + " of "
+            + kinds,
         rates.size() == 1 ? rates.getFirst() : Optional.empty());
   }
 
@@ -231,10 +235,6 @@ public final class TransportName {
         ? Optional.of(
             new FabricRate(rates.stream().mapToDouble(rate -> rate.orElse(0.0)).sum(), true))
         : Optional.empty();
-  }
-
-  private static String count(int rails) {
-    return rails == 1 ? "1 rail" : rails + " rails";
   }
 
   private static ExpectedNetwork over(String what, GangView view) {

@@ -11,6 +11,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.python.PythonFacts;
 import java.util.ArrayList;
@@ -182,7 +183,7 @@ public final class RunFabrics {
             "");
     return new FabricPlan(
         nodes,
-        nodes == 1 ? "1 node" : nodes + " nodes",
+        Phrase.counted(nodes, "node"),
         ExpectedNetwork.UNKNOWN,
         List.of(),
         List.of(),

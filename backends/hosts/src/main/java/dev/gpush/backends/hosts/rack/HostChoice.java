@@ -3,6 +3,7 @@ package dev.gpush.backends.hosts.rack;
 import dev.gpush.backends.hosts.rack.Survey.Slot;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -104,7 +105,7 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
   }
 
   private Plan onHosts(Surveys.Result result, int free, int able) {
-    String found = free + " of " + count(able, "host") + " free";
+    String found = free + " of " + Phrase.counted(able, "host") + " free";
     if (free >= nodes) {
       return new Plan.Now(found);
     }
@@ -131,7 +132,7 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
   private Plan.Never neverOnHosts(Surveys.Result result, int able) {
     String what = gpus.isNone() ? "" : " with " + gpus + " GPUs each";
     String reason =
-        backend + " has " + count(able, "host") + what + ", " + nodes + " are asked for";
+        backend + " has " + Phrase.counted(able, "host") + what + ", " + nodes + " are asked for";
     var works = new ArrayList<String>();
     if (able > 0) {
       works.add("--nodes " + able + " --gpus " + (gpus.isNone() ? "0" : gpus.toString()));
@@ -159,7 +160,7 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
 
   private Plan onThisMachine(Surveys.Result result, int free, int able) {
     if (gpus.isNone()) {
-      return new Plan.Now(count(nodes, "CPU node"));
+      return new Plan.Now(Phrase.counted(nodes, "CPU node"));
     }
     List<Slot> all =
         result.surveys().stream().flatMap(survey -> survey.fitting(gpus).stream()).toList();
@@ -167,11 +168,11 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
       return neverOnThisMachine(result, all.size());
     }
     if (free >= nodes) {
-      return new Plan.Now(nodes * gpus.count() + " of " + count(all.size(), "GPU"));
+      return new Plan.Now(nodes * gpus.count() + " of " + Phrase.counted(all.size(), "GPU"));
     }
     long unheld = all.stream().filter(Slot::isFree).count();
     return new Plan.Later(
-        unheld + " of " + count(all.size(), "GPU") + " free",
+        unheld + " of " + Phrase.counted(all.size(), "GPU") + " free",
         Optional.empty(),
         holders(result.surveys()));
   }
@@ -182,7 +183,7 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
         has == 0
             ? "this machine has no " + model + "GPU"
             : "this machine has "
-                + count(has, model + "GPU")
+                + Phrase.counted(has, model + "GPU")
                 + ", "
                 + nodes * gpus.count()
                 + " are asked for";
@@ -214,7 +215,7 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
       String where = isShared() ? "" : " on " + survey.host().name();
       for (String user : users) {
         long count = survey.fitting(gpus).stream().filter(slot -> slot.user().equals(user)).count();
-        String much = gpus.isNone() ? "" : " (" + count(Math.toIntExact(count), "GPU") + ")";
+        String much = gpus.isNone() ? "" : " (" + Phrase.counted(count, "GPU") + ")";
         holders.add(user + where + much);
       }
     }
@@ -226,9 +227,5 @@ public record HostChoice(String backend, Rack.Shape shape, int nodes, GpuRequest
         ? ""
         : "; no word of "
             + String.join(", ", result.silent().stream().map(each -> each.host().name()).toList());
-  }
-
-  private static String count(int number, String what) {
-    return number + " " + what + (number == 1 ? "" : "s");
   }
 }

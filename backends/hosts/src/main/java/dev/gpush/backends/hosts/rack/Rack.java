@@ -6,6 +6,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.text.Phrase;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -82,7 +83,7 @@ public record Rack(
 
   /** "1 host", "4 hosts". */
   public String counted() {
-    return hosts.size() + (hosts.size() == 1 ? " host" : " hosts");
+    return Phrase.counted(hosts.size(), "host");
   }
 
   /**

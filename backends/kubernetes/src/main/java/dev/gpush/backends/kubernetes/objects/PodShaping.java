@@ -10,6 +10,7 @@ import dev.gpush.backends.kubernetes.cluster.Quantity;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.List;
@@ -265,7 +266,7 @@ public final class PodShaping {
       String each = shape.resource().isPresent() ? " with " + what(shape) : "";
       return new Result.Hopeless(
           "there is room for "
-              + ClusterText.count(Math.toIntExact(places), "node")
+              + Phrase.counted(places, "node")
               + each
               + ", not for "
               + request.nodes()
@@ -278,7 +279,7 @@ public final class PodShaping {
   }
 
   private static String what(PodShape shape) {
-    return ClusterText.count(shape.gpus(), shape.gpuModel());
+    return Phrase.counted(shape.gpus(), shape.gpuModel());
   }
 
   private Result none(List<KubernetesNode> nodes) {

@@ -25,6 +25,7 @@ import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.core.text.Phrase;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -107,7 +108,7 @@ public final class AttachedGangs {
     try {
       pods = numbered(AttachedPods.pods(place, name));
       if (pods.size() != request.nodes()) {
-        throw place.failed("it has " + ClusterText.count(pods.size(), "pod") + " now");
+        throw place.failed("it has " + Phrase.counted(pods.size(), "pod") + " now");
       }
       Gang gang = begun(request, name, pods);
       done = true;

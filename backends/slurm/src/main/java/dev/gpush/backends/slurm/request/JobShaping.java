@@ -8,6 +8,7 @@ import dev.gpush.backends.slurm.cluster.SlurmNode;
 import dev.gpush.backends.slurm.cluster.SlurmTime;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -254,7 +255,7 @@ public final class JobShaping {
             : "partition "
                 + names(open)
                 + " gives one job at most "
-                + ClusterText.count(most, "node")
+                + Phrase.counted(most, "node")
                 + what,
         most == 0
             ? List.of("sinfo -o '%P %D %G'")
