@@ -5,8 +5,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Says that something has changed, not what: a waiting thread reads the state again. Changes that no
- * thread waited for count as one, so there is never a backlog. Thread-safe.
+ * Says that something has changed, not what: a waiting thread reads the state again. Changes that
+ * no thread waited for count as one, so there is never a backlog. Thread-safe.
  */
 public final class ChangeSignal {
   private final ReentrantLock lock = new ReentrantLock();
