@@ -44,11 +44,6 @@ public final class LinkStream {
     return state.number();
   }
 
-  /** The number of the node at the other end. */
-  public int node() {
-    return driver.node();
-  }
-
   /**
    * Sends all of it; blocks while credit is gone.
    *

@@ -19,7 +19,7 @@ record FakeListener(Recorder<Json.Obj> opens, Recorder<BlockingStream> streams)
 
   @Override
   public Optional<StreamReceiver> accepted(LinkStream stream, Json.Obj request) {
-    var blocking = new BlockingStream(stream.node(), "accepted");
+    var blocking = new BlockingStream(0, "accepted");
     blocking.attach(stream);
     streams.add(blocking);
     return Optional.of(blocking.receiver());

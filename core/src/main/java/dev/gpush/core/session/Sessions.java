@@ -180,7 +180,7 @@ public interface Sessions {
    *
    * @param why empty: a user gave it back
    */
-  record Ended(String id, SessionName name, String why) {}
+  record Ended(String id, String why) {}
 
   /** One line of {@code doctor}: status ok, warn or bad. */
   record Finding(String status, String what, String detail, Optional<String> remedy) {}

@@ -255,8 +255,8 @@ final class PictureChangesTest {
 
   @Test
   void aSessionThatEndedSaysWhy() {
-    var ended = new Ended("1f2e", new SessionName("devbox"), "its lease is over");
-    var asked = new Ended("1f2e", new SessionName("devbox"), "");
+    var ended = new Ended("1f2e", "its lease is over");
+    var asked = new Ended("1f2e", "");
 
     assertEquals(
         List.of("devbox has ended: its lease is over"),

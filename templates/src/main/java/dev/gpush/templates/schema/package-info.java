@@ -1,7 +1,7 @@
 /**
  * What may be written in which file, as data: {@code Schema} lists every {@code Key}, {@code
- * Checker} holds a file against it, {@code ReferencePage} prints it; {@code RecipeReader} reads the
- * recipes for providers' networks. Immutable and thread-safe.
+ * Checker} holds a file against it; {@code RecipeReader} reads the recipes for providers' networks.
+ * Immutable and thread-safe.
  */
 @NullMarked
 package dev.gpush.templates.schema;

@@ -139,7 +139,7 @@ public final class SessionRegistry {
     synchronized (this) {
       if (live.remove(session.name(), session)) {
         String why = last.state() == SessionState.RELEASED ? last.detail() : "";
-        ended.addFirst(new Ended(last.id(), last.name(), why));
+        ended.addFirst(new Ended(last.id(), why));
       }
       if (ended.size() > ENDED) {
         ended.removeLast();

@@ -15,6 +15,7 @@ import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.testkit.fixture.Asked;
@@ -281,8 +282,7 @@ final class NodeEditsTest {
 
     gateway.down(DEVBOX, true, Talk.silent());
     Runs.Picture none = awaitPicture(pictures, now -> now.session().isEmpty());
-    assertEquals(DEVBOX, none.ended().getFirst().name());
-    assertEquals("", none.ended().getFirst().why());
+    assertEquals(List.of(new Sessions.Ended(came.session().get().id(), "")), none.ended());
   }
 
   private Runs.Picture awaitPicture(Runs.Pictures pictures, Predicate<Runs.Picture> isIt)

@@ -48,11 +48,6 @@ final class NodeSocket {
     return new NodeSocket(AgentFolder.name(gang, node));
   }
 
-  /** The name of the agent's folder in that of its user. */
-  String name() {
-    return name;
-  }
-
   /** Empty when there is none that surely is ours: the relay finds out why. */
   Optional<Pipe> connect() {
     Optional<Path> folder = folder();

@@ -7,6 +7,7 @@ import dev.gpush.backends.hosts.RackSettings;
 import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.hosts.rack.Survey;
 import dev.gpush.backends.hosts.rack.Surveys;
+import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.Gang;
@@ -269,7 +270,7 @@ final class LocalPlace implements BackendPlace {
 
   private void agent(GangId gang, int node, String sockets, List<String> left) throws IOException {
     String user = "gpush-" + Files.getAttribute(home, "unix:uid");
-    String folder = NodeSocket.of(gang, node).name();
+    String folder = AgentFolder.name(gang, node);
     for (Path base : NodeSocket.BASES) {
       for (String file : List.of(folder, folder + ".start")) {
         if (Files.exists(base.resolve(user).resolve(file))) {

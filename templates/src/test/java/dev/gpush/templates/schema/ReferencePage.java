@@ -3,7 +3,7 @@ package dev.gpush.templates.schema;
 import java.util.List;
 
 /** The schema as a page of the documentation; a test compares them. */
-public final class ReferencePage {
+final class ReferencePage {
   private static final String HEAD =
       """
       # Configuration
@@ -30,7 +30,7 @@ public final class ReferencePage {
 
   private ReferencePage() {}
 
-  public static String markdown() {
+  static String markdown() {
     var page = new StringBuilder(HEAD);
     for (Place place : Place.values()) {
       page.append("\n## ").append(place.file()).append("\n\n");
