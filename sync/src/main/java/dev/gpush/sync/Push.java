@@ -358,7 +358,9 @@ final class Push {
                 new SyncFailure.NodeCannotWrite(writers.get(i).index(), code, path, detail));
       }
     }
-    if (isMoved || refused.stream().anyMatch(this::isNews)) {
+    List<Obstacle> newer = refused.stream().filter(this::isNewer).toList();
+    newer.forEach(each -> changes.doubt(each.path()));
+    if (isMoved || !newer.isEmpty() || refused.stream().anyMatch(Push::isChanged)) {
       throw new Moved();
     }
     if (!refused.isEmpty()) {
@@ -366,13 +368,16 @@ final class Push {
     }
   }
 
-  /** What another look at the node tells more of. */
-  private boolean isNews(Obstacle obstacle) {
-    boolean isNewer =
-        obstacle.node() == conversations.editNode()
-            && changes.isBrought(obstacle.path())
-            && !found.both().contains(obstacle.path());
-    return obstacle.why().equals("changed") || isNewer;
+  /** Another look at the node tells more of it. */
+  private static boolean isChanged(Obstacle obstacle) {
+    return obstacle.why().equals("changed");
+  }
+
+  /** It came home, and is something else there now; the next look brings it home. */
+  private boolean isNewer(Obstacle obstacle) {
+    return obstacle.node() == conversations.editNode()
+        && changes.isBrought(obstacle.path())
+        && !found.both().contains(obstacle.path());
   }
 
   /**

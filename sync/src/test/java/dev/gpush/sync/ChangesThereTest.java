@@ -13,6 +13,7 @@ import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -97,6 +98,24 @@ final class ChangesThereTest extends SyncFixture {
     sync.comeHome(nodes.getFirst());
     time.advance(Homecoming.SETTLED);
     return sync.comeHome(nodes.getFirst()).paths();
+  }
+
+  /** As {@code touch -r} does it; nothing but the content says that it is another file. */
+  @Test
+  void aFileThatWasRenamedAndChangedWithItsOldTimeComesHomeAsItIs() throws Exception {
+    nodes(2);
+    laptop.write("train.py", "1").write("old.py", "one");
+    push();
+    FileTime time = Files.getLastModifiedTime(there("old.py"));
+    Files.createDirectory(there("lib"));
+    Files.move(there("old.py"), there("lib/new.py"));
+    Files.writeString(there("lib/new.py"), "two");
+    Files.setLastModifiedTime(there("lib/new.py"), time);
+
+    assertAllHold(push());
+
+    assertEquals("two", laptop.read("lib/new.py"));
+    assertEquals(laptop.tree(), nodes.getLast().folder().tree());
   }
 
   @Test

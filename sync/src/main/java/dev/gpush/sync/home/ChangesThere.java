@@ -193,6 +193,11 @@ public final class ChangesThere {
     brought.put(newer.path(), new Brought(entry, newer.stamp()));
   }
 
+  /** The node has something else there than what is here, which its stamp did not tell. */
+  public void doubt(String path) {
+    brought.computeIfPresent(path, (_, came) -> new Brought(came.entry(), ""));
+  }
+
   /** What gpush has written here and is in no generation yet, as it came. */
   public Map<String, Entry> brought() {
     var entries = new HashMap<String, Entry>();
