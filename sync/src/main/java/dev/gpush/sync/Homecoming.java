@@ -240,7 +240,7 @@ public final class Homecoming {
     }
     for (Decisions.Coming edit : coming.edits()) {
       said.touched.add(edit.path());
-      edit(pull, edit)
+      edit(pull, edit, edit.isDecided())
           .ifPresent(
               entry -> {
                 changes.edited(edit.path(), entry);
@@ -249,7 +249,7 @@ public final class Homecoming {
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
-      edit(pull, edit)
+      edit(pull, edit, newer.isDoubted())
           .ifPresent(
               entry -> {
                 changes.broughtAgain(newer, entry);
@@ -263,9 +263,10 @@ public final class Homecoming {
   }
 
   /** What cannot be here is held from then on. */
-  private Optional<Entry> edit(Pull pull, Decisions.Coming edit) throws IOException {
+  private Optional<Entry> edit(Pull pull, Decisions.Coming edit, boolean keepsHere)
+      throws IOException {
     try {
-      return pull.home(edit, edit.isDecided() || !isSure);
+      return pull.home(edit, keepsHere || !isSure);
     } catch (LocalTree.Refused refusal) {
       if (edit.isDecided()) {
         throw pull.notPulled(edit.path(), refusal);

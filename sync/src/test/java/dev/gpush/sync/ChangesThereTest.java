@@ -115,6 +115,7 @@ final class ChangesThereTest extends SyncFixture {
     assertAllHold(push());
 
     assertEquals("two", laptop.read("lib/new.py"));
+    assertEquals(Set.of("lib/new.py"), trash());
     assertEquals(laptop.tree(), nodes.getLast().folder().tree());
   }
 

@@ -69,8 +69,10 @@ public final class ChangesThere {
    * A file that came home already, and was changed there before it was sent.
    *
    * @param here what has come
+   * @param isDoubted what is here was renamed as it was there, and goes to the trash: perhaps
+   *     nobody else has it
    */
-  public record Newer(String path, Entry here, String stamp) {}
+  public record Newer(String path, Entry here, String stamp, boolean isDoubted) {}
 
   /**
    * What has come home and is not in a generation yet.
@@ -381,7 +383,7 @@ public final class ChangesThere {
       switch (Merge.of(ancestor, Version.of(Optional.of(here)), there, Merge.Editing.COMES_HOME)) {
         case Merge.ComeHome _ -> {
           if (isSettled(path, stamp)) {
-            newer.add(new Newer(path, here, stamp));
+            newer.add(new Newer(path, here, stamp, came.stamp().isEmpty()));
           }
         }
         case Merge.Send _ -> replaced.add(path);
