@@ -94,9 +94,9 @@ final class ChangesThereTest extends SyncFixture {
   /** With the look after the moment in which a file has to be the same. */
   private List<String> comesHome(ManualClock time) throws Exception {
     sync.lookAgain(Optional.empty(), Set.of());
-    sync.comeHome(nodes.getFirst());
+    comeHome();
     time.advance(Homecoming.SETTLED);
-    return sync.comeHome(nodes.getFirst()).paths();
+    return comeHome().paths();
   }
 
   @Test

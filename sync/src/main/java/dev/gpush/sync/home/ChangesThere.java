@@ -175,6 +175,7 @@ public final class ChangesThere {
     sightings.begin();
     var look = new Look(node, wanted, rules);
     look.names();
+    node.ignore(look.ignored);
     Found found = look.found();
     staying = look.stays;
     return found;
@@ -233,6 +234,8 @@ public final class ChangesThere {
     private final long nanos = clock.nanos();
     private final Map<String, NewFile.Deleted> gone;
     private final Map<String, String> stays = new TreeMap<>(Manifest.ORDER);
+    private final List<String> ignored = new ArrayList<>();
+    private int ignoredChars;
     private final List<NewFile> renamed = new ArrayList<>();
     private final List<NewFile> made = new ArrayList<>();
     private final List<Newer> newer = new ArrayList<>();
@@ -296,13 +299,19 @@ public final class ChangesThere {
         boolean isFolder = name.kind() == FoundNames.Kind.FOLDER;
         IgnoreStack.Fate fate = stack.orElseThrow().decide(name.name(), isFolder).fate();
         if (fate == IgnoreStack.Fate.IGNORED) {
-          continue;
-        }
-        if (isFolder) {
+          ignore(base + name.name() + (isFolder ? "/" : ""));
+        } else if (isFolder) {
           subfolder(base + name.name(), name.name());
         } else {
           file(base + name.name(), name, isAmongOutput);
         }
+      }
+    }
+
+    private void ignore(String path) {
+      ignoredChars += path.length();
+      if (ignoredChars < NodeConversation.MOST_CHARS) {
+        ignored.add(path);
       }
     }
 
