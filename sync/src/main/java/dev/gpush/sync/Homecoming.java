@@ -255,12 +255,13 @@ public final class Homecoming {
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
-      edit(pull, edit)
-          .ifPresent(
-              entry -> {
-                changes.broughtAgain(newer, entry);
-                said.edited.add(edit.path());
-              });
+      Optional<Entry> come = edit(pull, edit);
+      if (come.isPresent()) {
+        changes.broughtAgain(newer, come.get());
+        said.edited.add(edit.path());
+      } else {
+        changes.refuse(newer);
+      }
     }
     for (NewFile file : coming.found().news()) {
       bring(pull, file, said);

@@ -221,6 +221,11 @@ public final class ChangesThere {
     refused.put(file.path(), new Refused(file.stamp(), why));
   }
 
+  /** The same of what has come before: a push names it. */
+  public void refuse(Newer newer) {
+    refused.put(newer.path(), new Refused(newer.stamp(), "what it is there now cannot be here"));
+  }
+
   /** Whether gpush has written it here, and it is in no generation yet. */
   public boolean isBrought(String path) {
     return brought.containsKey(path);
@@ -354,7 +359,7 @@ public final class ChangesThere {
       }
       if (here.isPresent()) {
         Brought came = brought.get(path);
-        if (came != null && name.kind() != FoundNames.Kind.FOLDER) {
+        if (came != null && name.kind() != FoundNames.Kind.FOLDER && before.isEmpty()) {
           again(path, here.orElseThrow(), came, name.stamp());
         }
       } else if (before.isPresent()) {
