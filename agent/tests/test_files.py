@@ -110,8 +110,8 @@ class Gateway:
         self.root = holds["root"]
         return holds
 
-    def check(self, known=None):
-        self.send(sync.CHECK, {"known": known})
+    def check(self, known=None, paths=None):
+        self.send(sync.CHECK, {"known": known} if paths is None else {"known": known, "paths": paths})
         return self.read_holds()
 
     def blob(self, data, name=None):

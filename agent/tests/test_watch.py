@@ -40,6 +40,7 @@ class WatchTest(FilesTest):
         self.now = 100.0
         self.said = []
         self.changes = 0
+        self.paths = None
         self.watch = None
 
     def tearDown(self):
@@ -65,8 +66,9 @@ class WatchTest(FilesTest):
         node.check()
         return node
 
-    def count(self):
+    def count(self, paths):
         self.changes += 1
+        self.paths = paths
 
     def heard(self, after=1.0):
         """How often it has told since, when that much time has passed."""
@@ -119,11 +121,89 @@ class WatchTest(FilesTest):
         os.rmdir(os.path.join(self.root, "3.py"))
         self.assertEqual(self.heard(), 0)
 
+    def test_names_what_is_edited_and_nothing_when_something_else_has_happened(self):
+        files = dict(("%d.py" % number, b"1") for number in range(watch.MOST_PATHS + 1))
+        files["l"] = "0.py"
+        self.pushed(files)
+        self.begin()
+        self.write("0.py", b"edited")
+        os.chmod(os.path.join(self.root, "1.py"), 0o755)
+        self.assertEqual(self.heard(), 1)
+        self.assertEqual(self.paths, ["0.py", "1.py"])
+
+        def change_kind():
+            os.unlink(os.path.join(self.root, "3.py"))
+            os.mkdir(os.path.join(self.root, "3.py"))
+        for change in (lambda: self.write("new.py", b"1"), lambda: os.unlink(os.path.join(self.root, "2.py")), change_kind):
+            self.write("0.py", b"edited %d" % self.changes)
+            change()
+            self.assertEqual(self.heard(), 1)
+            self.assertEqual(self.paths, [])
+        for path in files:
+            if path not in ("2.py", "3.py", "l"):
+                self.write(path, b"formatted")
+        self.write("2.py", b"formatted")
+        self.write("4.py", b"formatted")
+        self.assertEqual(self.heard(), 1)
+        self.assertEqual(len(self.paths), watch.MOST_PATHS)
+        for path in files:
+            if path not in ("3.py", "l"):
+                self.write(path, b"formatted again")
+        os.unlink(os.path.join(self.root, "l"))
+        os.symlink("1.py", os.path.join(self.root, "l"))
+        self.assertEqual(self.heard(), 1)
+        self.assertEqual(self.paths, [])
+
+    def test_a_save_that_is_complete_is_told_at_once_and_half_of_one_is_not(self):
+        self.pushed({"a.py": b"1", "b.py": b"1"})
+        self.begin()
+        self.write("a.py", b"edited")
+        self.assertEqual(self.told_within(watch.SAVED_S), 1)
+        os.rename(os.path.join(self.root, "a.py"), os.path.join(self.root, "a.py~"))    # as vim does
+        self.write("b.py", b"edited")
+        self.assertEqual(self.told_within(watch.SAVED_S), 0)
+        self.write("a.py", b"edited again")
+        self.assertEqual(self.told_within(watch.SAVED_S), 1)
+        for number in range(watch.FEW):
+            self.write("%d.py" % number, b"new")
+        self.write("a.py", b"of many")
+        self.assertEqual(self.told_within(watch.SAVED_S), 0)
+        self.assertEqual(self.told_within(watch.QUIET_S), 1)
+
+    def told_within(self, seconds):
+        before = self.changes
+        self.watch.drain()
+        self.now += seconds + 0.001
+        self.watch.look()
+        return self.changes - before
+
+    def test_what_is_ignored_says_nothing_until_a_commit_writes_rules(self):
+        self.pushed({"a.py": b"1", "tracked.log": b"1"})
+        self.begin()
+        self.watch.ignored = frozenset(["x.log", "tracked.log", "build/"])
+        self.write("x.log", b"1")
+        os.mkdir(os.path.join(self.root, "build"))
+        self.watch.drain()
+        self.assertEqual((self.watch.suspects, self.watch.first), (set(), None))
+        self.write("tracked.log", b"edited")
+        self.assertEqual(self.heard(), 1)
+        self.watch.written(["a.py"])
+        self.write("x.log", b"2")
+        self.assertEqual(self.heard(), 0)
+        self.watch.written(["sub/.gitignore"])
+        self.write("x.log", b"3")
+        self.assertEqual(self.heard(), 1)
+        self.watch.drain()
+        self.write("x.log", b"4")       # seen before the gateway says so
+        self.watch.drain()
+        self.watch.ignored = frozenset(["x.log"])
+        self.assertEqual(self.heard(), 0)
+
     def test_waits_for_the_end_of_several_events_but_not_for_long(self):
         self.pushed({"a.py": b"1"})
         self.begin()
         for step in range(9):
-            self.write("a.py", b"%d" % step)
+            self.write("new.py", b"%d" % step)
             self.watch.drain()
             self.now += 0.025
             self.watch.look()
@@ -261,11 +341,15 @@ class ConversationTest(FilesTest):
         self.assertEqual(node.expect(sync.WATCHING), {"by": "events", "why": ""})
 
         self.save("p/b.py", b"edited")
-        self.assertEqual(node.expect(sync.CHANGED), {})
+        self.assertEqual(node.expect(sync.CHANGED), {"paths": ["p/b.py"]})
         self.assertEqual(node.check(node.root)["index"]["p/b.py"][4], "changed")
+        self.assertEqual(list(node.check(node.root, ["p/b.py", "none"])["index"]), ["p/b.py"])
+        self.assertEqual(list(node.check(node.root, ["a.py"])["index"]), [])
+        node.send(sync.IGNORE, {"paths": ["train.log"]})
+        self.save("train.log", b"1")
         node.push({"a.py": b"1", "p/b.py": b"edited", "new/c.py": b"3"})
         self.save("new/c.py", b"edited")
-        self.assertEqual(node.expect(sync.CHANGED), {})
+        self.assertEqual(node.expect(sync.CHANGED), {"paths": ["new/c.py"]})
         self.assertEqual(node.end(), 0)
 
     def test_a_second_watch_breaks_the_protocol(self):

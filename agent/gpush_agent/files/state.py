@@ -257,10 +257,10 @@ class Held:
             self.changed[path] = (stamp, content)
         return Live(FILE, x, content, stamp)
 
-    def survey(self, tree):
-        """(path, state, what is there now if it is changed) of everything we wrote, in order: [kind, x, size, hash or target, seconds];
-        the hash is None for what is large or cannot be read."""
-        for path in in_order(self.entries):
+    def survey(self, tree, paths=None):
+        """(path, state, what is there now if it is changed) of everything we wrote, or of these paths, in order: [kind, x, size, hash or
+        target, seconds]; the hash is None for what is large or cannot be read."""
+        for path in in_order(self.entries if paths is None else set(paths).intersection(self.entries)):
             entry = self.entries[path]
             live = self.live(tree, path, path.encode("utf-8").split(b"/"))
             if live.kind in ("absent", "blocked"):

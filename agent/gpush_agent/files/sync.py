@@ -19,7 +19,7 @@ from .tree import Blocked, OWN, Tree, is_executable, is_file, is_folder, is_link
 from .watch import Input, Watch
 
 TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED, FIND, FOUND = range(1, 17)
-WATCH, WATCHING, CHANGED = range(17, 20)
+WATCH, WATCHING, CHANGED, IGNORE = range(17, 21)
 MAX_MESSAGE = 1 << 20           # on the wire
 MAX_TEXT = 16 << 20             # of one message once inflated
 MAX_PIECE = 256 << 10           # of a content, inflated
@@ -44,7 +44,7 @@ def main(args, stdin_fd, stdout_fd):
 
 
 class Conversation:
-    """Requests are answered one by one, in order; BLOB has no answer of its own. WATCHING and CHANGED come between answers."""
+    """Requests are answered one by one, in order; BLOB and IGNORE have no answer. WATCHING and CHANGED come between answers."""
 
     def __init__(self, stdin_fd, stdout_fd):
         self.waiting = Input(stdin_fd)
@@ -124,8 +124,8 @@ class Conversation:
     def send_bytes(self, kind, payload):
         write_all(self.out, HEAD.pack(len(payload), kind) + payload)
 
-    def send_holds(self, known):
-        """HOLDS and INDEX: all entries, or only those that are not as written when the gateway knows our manifest."""
+    def send_holds(self, known, paths=None):
+        """HOLDS and INDEX: all entries, or only those (of these paths) that are not as written when the gateway knows our manifest."""
         held = self.held
         is_all = known != held.root
         room = os.statvfs(self.root)
@@ -134,7 +134,7 @@ class Conversation:
                           "staged": self.stage.staged(), "folds": self.folds, "watches": True,
                           "trash": self.commit.trash.contents()})
         items, size = [], 0
-        for path, state, now in held.survey(self.tree):
+        for path, state, now in held.survey(self.tree, None if is_all else paths):
             if not is_all and state == OURS:
                 continue
             items.append([path] + held.entries[path][:4] + [state, now])
@@ -206,13 +206,13 @@ class Conversation:
         os.close(os.open(os.path.join(folder, self.token.encode("ascii")), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
     def on_check(self, payload):
-        known = json.loads(payload.decode("utf-8")).get("known")
+        want = json.loads(payload.decode("utf-8"))
         self.state.lock(to_read=not self.commit.is_unfinished)
         try:
             self.held.load()
             if self.commit.is_unfinished:
                 self.commit.roll_forward()
-            self.send_holds(known)
+            self.send_holds(want.get("known"), want.get("paths"))
         finally:
             if self.commit.plan is None:
                 self.state.unlock()
@@ -342,12 +342,17 @@ class Conversation:
         if self.watch:
             raise Refused("protocol", {"detail": "a second WATCH"})
         self.watch = Watch(self.tree, self.state, self.held, lambda by, why: self.send(WATCHING, {"by": by, "why": why}),
-                           lambda: self.send(CHANGED, {}))
+                           lambda paths: self.send(CHANGED, {"paths": paths}))
         self.waiting.idle = self.watch.wait
         self.watch.begin()
 
+    def on_ignore(self, payload):
+        """What happens at these paths is not told; folders end with a slash."""
+        if self.watch:
+            self.watch.ignored = frozenset(json.loads(payload.decode("utf-8"))["paths"])
+
     HANDLERS = {TREE: on_tree, CHECK: on_check, BLOB: on_blob, PREPARE: on_prepare, COMMIT: on_commit, ABORT: on_abort, PULL: on_pull,
-                FIND: on_find, WATCH: on_watch}
+                FIND: on_find, WATCH: on_watch, IGNORE: on_ignore}
 
 
 # ---- release

@@ -1,5 +1,5 @@
-"""Notices that something in the tree is not as gpush has written it, while the conversation waits for a request. It only says that there
-is something: what it is, the gateway asks. Events of the kernel say it, or a look at a part of the files now and then where there are none."""
+"""Notices that something in the tree is not as gpush has written it, while the conversation waits for a request. It only says where: what
+it is, the gateway asks. Events of the kernel say it, or a look at a part of the files now and then where there are none."""
 import errno
 import io
 import os
@@ -12,17 +12,23 @@ from ..core.refused import Refused
 from .root import FILE, LINK
 from .tree import Blocked, OWN, is_executable, is_file, is_folder, is_link, is_settled, parents_of, parts_of, stamp_of
 
-QUIET_S = 0.03              # after the last event: an editor that saves makes several
+SAVED_S = 0.005             # after the last event, when few files were saved and all are complete …
+QUIET_S = 0.03              # … or otherwise: an editor that saves makes several events
+FEW = 4                     # paths with events in one save: the file, one beside it, a copy of the former content
 MOST_S = 0.2                # after the first one
 LOCKED_S = 0.1              # while something is being written
 BURST = 20                  # a path is told so often at once …
 PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often: a file of gpush, or another, such as a log that a rule ignores
+MOST_PATHS = 100            # of edited files that are named; with more, all is looked at
 MOST_NAMES = 10000          # remembered; more are forgotten, and told again
 MOST_FOLDERS = 50000
 SCAN_S = 2.0                # without events, a look takes a fiftieth of the time and comes at most so often
 SCAN_SHARE = 50
 MOST_SCANNED = 20000        # files and folders of one look; the next one goes on
 SMALL = 1 << 20             # a file that was changed so lately that its stamp may hide it is read up to this size
+RULES = (".gitignore", ".gpushignore")
+BEGINS = inotify.CREATE | inotify.DELETE | inotify.MOVED_FROM       # of a save, perhaps: the file is away, or not complete
+ENDS = inotify.CLOSE_WRITE | inotify.MOVED_TO
 EVENTS = (inotify.CREATE | inotify.DELETE | inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.ATTRIB | inotify.CLOSE_WRITE
           | inotify.MOVED_FROM | inotify.MOVED_TO)
 # Other machines write there too, or the kernel says nothing; as in Watchers.java.
@@ -49,7 +55,8 @@ class Input(io.RawIOBase):
 
 
 class Watch:
-    """`tell(by, why)` says how it notices, again when that changes; `changed()` that something has."""
+    """`tell(by, why)` says how it notices, again when that changes; `changed(paths)` that files of gpush were edited, or, without paths,
+    that something else has happened."""
 
     def __init__(self, tree, state, held, tell, changed, kernel=Inotify, clock=time.monotonic):
         self.tree, self.state, self.held = tree, state, held
@@ -60,6 +67,8 @@ class Watch:
         self.numbers = {}           # folder → its watch
         self.folders = {}           # and back
         self.suspects = set()       # paths with events; those of folders end with a slash
+        self.saves = {}             # those of gpush → whether the last event ended a save
+        self.ignored = frozenset()  # paths that the gateway does not want to hear of, while gpush does not write them
         self.own = self.touched = frozenset()   # paths of a commit, and those of them that have had events
         self.is_all = False         # something has changed, and it is not known what
         self.first = self.last = None   # when there was an event that is not dealt with
@@ -135,6 +144,8 @@ class Watch:
     def written(self, paths):
         """A commit has just written these. Their events are no news, even before the stamps can be relied on."""
         paths, was_all = set(paths), self.is_all
+        if any(path.rpartition("/")[2] in RULES for path in paths):
+            self.ignored = frozenset()      # the next look says what is ignored now
         self.own = paths.union(folder + "/" for path in paths for folder in parents_of(path))
         self.touched = set()
         self.drain()
@@ -186,49 +197,60 @@ class Watch:
         now = self.clock()
         due = []
         if self.first is not None:
-            due.append(min(self.last + QUIET_S, self.first + MOST_S))
+            due.append(self.due())
         if self.events is None:
             due.append(self.scan_at)
         return max(0, int((min(due) - now) * 1000) + 1) if due else None
+
+    def due(self):
+        return min(self.last + self.quiet(), self.first + MOST_S)
+
+    def quiet(self):
+        are_saved = self.saves and all(self.saves.values()) and len(self.suspects) <= FEW and not self.is_all
+        return SAVED_S if are_saved else QUIET_S
 
     def look(self):
         """Deals with what is due."""
         now = self.clock()
         if self.events is None and now >= self.scan_at:
             self.look_at_some()
-        if self.first is None or now < min(self.last + QUIET_S, self.first + MOST_S):
+        if self.first is None or now < self.due():
             return
         if self.state.locked:
             return self.again(now + LOCKED_S)       # prepared: the commit follows
-        suspects, self.suspects = self.suspects, set()
+        suspects, self.suspects, self.saves = self.suspects, set(), {}
         is_all, self.is_all = self.is_all, False
         self.first = self.last = None
         try:
-            news = set(path for path in suspects if self.is_news(path))
+            news = set(path for path in suspects if self.is_wanted(path) and self.is_news(path))
             if news and not is_all:
                 if not self.refresh():
                     self.suspects |= news
                     return self.again(now + LOCKED_S)
                 news = set(path for path in news if self.is_news(path))
-            is_told = is_all
-            later = []
+            told, later = [], []
             for path in news:
                 wait = self.budget(path, now)
                 if wait:
                     later.append(now + wait)
                     self.suspects.add(path)
                 else:
-                    is_told = True
+                    told.append(path)
                     self.remember(path)
             if later:
                 self.again(min(later))
         finally:
             self.tree.forget()
-        if is_told:
-            self.changed()
+        if is_all or told:
+            are_edits = not is_all and len(told) <= MOST_PATHS and all(self.is_edit(path) for path in told)
+            self.changed(sorted(told) if are_edits else [])
+
+    def is_edit(self, path):
+        """Whether a file or link of gpush was there when it was told; what is new or gone has to do with other paths, too."""
+        return path in self.held.entries and isinstance(self.told.get(path), list)
 
     def again(self, at):
-        self.first = self.last = at - QUIET_S
+        self.first = self.last = at - self.quiet()
 
     def refresh(self):
         """The manifest may have been written by another conversation; False while one writes."""
@@ -296,6 +318,8 @@ class Watch:
             return
         if is_folder_event and mask & (inotify.DELETE | inotify.MOVED_FROM):
             self.unwatch(path)
+        if mask & (BEGINS | ENDS) and path in self.held.entries and path not in self.own:
+            self.saves[path] = bool(mask & ENDS)
         self.suspect(path + "/" if is_folder_event else path)
 
     def everything(self):
@@ -307,6 +331,8 @@ class Watch:
         if path in self.own:
             self.touched.add(path)
             return
+        if not self.is_wanted(path):
+            return
         if len(self.suspects) >= MOST_NAMES:
             self.is_all = True
         else:
@@ -317,6 +343,9 @@ class Watch:
         self.last = self.clock()
         if self.first is None:
             self.first = self.last
+
+    def is_wanted(self, path):
+        return path not in self.ignored or path in self.held.entries
 
     # ---- what is new
 

@@ -6,6 +6,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
@@ -82,18 +83,23 @@ public final class Homecoming {
    *
    * @param folders here in which something has changed
    * @param paths that have come
+   * @param isOfAll all was looked at; else the other parts say nothing of the rest
    * @param isLeft something has changed there that cannot come: a push says why
    * @param again when what was not complete may be
    */
   public record Came(
-      Set<Path> folders, List<String> paths, boolean isLeft, Optional<Duration> again) {
+      Set<Path> folders,
+      List<String> paths,
+      boolean isOfAll,
+      boolean isLeft,
+      Optional<Duration> again) {
     public Came {
       folders = Set.copyOf(folders);
       paths = List.copyOf(paths);
     }
 
     static Came nothing() {
-      return new Came(Set.of(), List.of(), false, Optional.empty());
+      return new Came(Set.of(), List.of(), true, false, Optional.empty());
     }
   }
 
@@ -249,12 +255,13 @@ public final class Homecoming {
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
-      edit(pull, edit, newer.isDoubted())
-          .ifPresent(
-              entry -> {
-                changes.broughtAgain(newer, entry);
-                said.edited.add(edit.path());
-              });
+      Optional<Entry> come = edit(pull, edit, newer.isDoubted());
+      if (come.isPresent()) {
+        changes.broughtAgain(newer, come.get());
+        said.edited.add(edit.path());
+      } else {
+        changes.refuse(newer);
+      }
     }
     for (NewFile file : coming.found().news()) {
       bring(pull, file, said);
@@ -302,14 +309,26 @@ public final class Homecoming {
   // ---- without a user
 
   /**
-   * Brings home what may come from a node that was looked at just now.
+   * Looks at a node, and brings home what may come.
    *
    * @param here what is here
    * @param options of a save
    * @param last what is held is named there already
    */
-  Came comeHome(List<NodeConversation> one, Manifest here, PushOptions options, LastPush last)
+  Came comeHome(
+      List<NodeConversation> one,
+      NodeWatch.Due due,
+      Manifest here,
+      PushOptions options,
+      LastPush last)
       throws InterruptedException, NodeLost, TreeChanged {
+    if (!due.isAll() && editorsNode(one).isPresent()) {
+      Optional<Came> edits = editsOf(due.paths(), one, here, options);
+      if (edits.isPresent()) {
+        return edits.get();
+      }
+    }
+    conversations.look(one, true);
     if (editorsNode(one).isEmpty()) {
       return Came.nothing();
     }
@@ -319,12 +338,45 @@ public final class Homecoming {
     boolean isLeft = found.isMany() || last.differs(decisions);
     ChangesThere.Found coming = found.isMany() ? ChangesThere.Found.nothing() : found;
     if (decisions.coming().isEmpty() && coming.isEmpty()) {
-      return new Came(Set.of(), List.of(), isLeft, again);
+      return new Came(Set.of(), List.of(), true, isLeft, again);
     }
+    Said said = bring(one, new Coming(decisions.coming(), List.of(), coming));
+    return new Came(said.folders(scan.root()), said.paths(), true, isLeft, again);
+  }
+
+  /** Only of these paths; empty when they are not all edits that may come, or as they were. */
+  private Optional<Came> editsOf(
+      Set<String> paths, List<NodeConversation> one, Manifest here, PushOptions options)
+      throws InterruptedException, NodeLost, TreeChanged {
+    NodeConversation editors = one.getFirst();
+    Manifest before = editors.holds().manifest();
+    conversations.each(
+        "check",
+        one,
+        node -> {
+          node.check(paths);
+          return true;
+        });
+    boolean isAnother = !editors.holds().manifest().equals(before);
+    Set<String> missing = editors.holds().missing();
+    Decisions decisions = decide(editors, here, options);
+    boolean areEdits =
+        paths.stream().noneMatch(path -> missing.contains(path) || decisions.held().contains(path));
+    if (isAnother || !areEdits) {
+      return Optional.empty();
+    }
+    List<Decisions.Coming> edits =
+        decisions.coming().stream().filter(edit -> paths.contains(edit.path())).toList();
+    Said said = bring(one, new Coming(edits, List.of(), ChangesThere.Found.nothing()));
+    return Optional.of(
+        new Came(said.folders(scan.root()), said.paths(), false, false, Optional.empty()));
+  }
+
+  private Said bring(List<NodeConversation> one, Coming coming)
+      throws InterruptedException, NodeLost, TreeChanged {
     var said = new Said();
-    var all = new Coming(decisions.coming(), List.of(), coming);
-    pull(one, pull -> bring(pull, all, said), Talk.silent());
-    return new Came(said.folders(scan.root()), said.paths(), isLeft, again);
+    pull(one, pull -> bring(pull, coming, said), Talk.silent());
+    return said;
   }
 
   @FunctionalInterface

@@ -140,10 +140,7 @@ final class Push {
       throws InterruptedException, NodeLost, TreeChanged, Moved, Edited, Refused {
     FileSystems systems = FileSystems.of(nodes, conversations.editNode());
     // What was in the way at the last push may have gone since.
-    check(
-        nodes.stream()
-            .filter(node -> !fresh.contains(node) && !node.holds().deviations().isEmpty())
-            .toList());
+    checkDeviations(nodes.stream().filter(node -> !fresh.contains(node)).toList());
     Decisions decisions = decide(systems.writers());
     if (comesNothing(decisions) && isThere(nodes, decisions)) {
       if (options.verify()) {
@@ -205,6 +202,17 @@ final class Push {
         nodes,
         node -> {
           node.check(known);
+          return true;
+        });
+  }
+
+  private void checkDeviations(List<NodeConversation> nodes)
+      throws InterruptedException, NodeLost, TreeChanged {
+    conversations.each(
+        "check",
+        nodes.stream().filter(node -> !node.holds().deviations().isEmpty()).toList(),
+        node -> {
+          node.check(node.holds().deviations().keySet());
           return true;
         });
   }

@@ -319,7 +319,8 @@ public final class WorkspaceSync implements AutoCloseable {
    *
    * @throws NodeFailed it was not looked at
    */
-  public Homecoming.Came comeHome(SyncNode node) throws InterruptedException, NodeFailed {
+  public Homecoming.Came comeHome(SyncNode node, NodeWatch.Due due)
+      throws InterruptedException, NodeFailed {
     try (SlowNodes.Watch _ = inBackground(List.of(node))) {
       if (!editors.bringHome() || looked.isEmpty()) {
         return Homecoming.Came.nothing();
@@ -328,9 +329,8 @@ public final class WorkspaceSync implements AutoCloseable {
         try {
           conversations.openReachable(List.of(node));
           List<NodeConversation> one = conversations.of(List.of(node));
-          conversations.look(one, findsNames());
           Manifest here = looked.get().manifest();
-          return home.comeHome(one, here, usual(PushOptions.save()), last);
+          return home.comeHome(one, due, here, usual(PushOptions.save()), last);
         } catch (NodeLost lost) {
           if (attempt >= 2 || !lost.slow().isEmpty()) {
             throw new NodeFailed(lost);

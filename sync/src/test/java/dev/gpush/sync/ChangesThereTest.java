@@ -92,12 +92,33 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals(List.of("model.py"), comesHome(time));
   }
 
+  /** It was tried again and again, and nothing was sent. */
+  @Test
+  void whatCameHomeAndIsALinkOutOfTheTreeThenIsHeld() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    editors().write("model.py", "new");
+    assertEquals(List.of("model.py"), comesHome(time));
+    editors().delete("model.py").link("model.py", "/etc/hostname");
+    assertEquals(List.of(), comesHome(time));
+    laptop.write("train.py", "2");
+
+    assertEquals(List.of("model.py CHANGED_BOTH 0"), held());
+
+    assertEquals("new", laptop.read("model.py"));
+    assertEquals("2", editors().read("train.py"));
+  }
+
   /** With the look after the moment in which a file has to be the same. */
   private List<String> comesHome(ManualClock time) throws Exception {
     sync.lookAgain(Optional.empty(), Set.of());
-    sync.comeHome(nodes.getFirst());
+    comeHome();
     time.advance(Homecoming.SETTLED);
-    return sync.comeHome(nodes.getFirst()).paths();
+    return comeHome().paths();
   }
 
   /** As {@code touch -r} does it; nothing but the content says that it is another file. */

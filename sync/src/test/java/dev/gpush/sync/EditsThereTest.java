@@ -1,9 +1,11 @@
 package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.sync.home.Editors;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.merge.Merge;
 import dev.gpush.sync.tree.Generation;
 import java.nio.file.Files;
@@ -122,7 +124,55 @@ final class EditsThereTest extends SyncFixture {
 
   private List<String> comesHome() throws Exception {
     sync.lookAgain(Optional.empty(), Set.of());
-    return sync.comeHome(nodes.getFirst()).paths();
+    return comeHome().paths();
+  }
+
+  @Test
+  void editsThatAreNamedComeAlone() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("b", "1").write("both", "1").write("gone", "1");
+    push();
+    WorkFolder there = nodes.getFirst().folder();
+    there.write("a", "2").write("b", "2").write("new.py", "1");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    Homecoming.Came came = comeHome("a");
+
+    assertEquals(List.of("a"), came.paths());
+    assertFalse(came.isOfAll());
+    assertEquals("2", laptop.read("a"));
+    assertEquals("1", laptop.read("b"));
+    assertEquals(List.of(), comeHome("gone").paths(), "it is as it was");
+    sync.lookAgain(Optional.empty(), Set.of());
+    assertEquals(List.of("a"), sync.pushLooked(all(), false).paths());
+    assertEquals("2", nodes.get(1).folder().read("a"));
+  }
+
+  /** A deletion may be half of a renaming, and what is held is named by a push. */
+  @Test
+  void whatIsNamedAndIsNoEditHasAllLookedAt() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("b", "1").write("both", "1").write("gone", "1");
+    push();
+    WorkFolder there = nodes.getFirst().folder();
+    there.write("a", "2").write("both", "there");
+    laptop.write("both", "here");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    Homecoming.Came came = comeHome("both");
+
+    assertTrue(came.isOfAll());
+    assertTrue(came.isLeft());
+    assertEquals(List.of("a"), came.paths());
+    assertEquals("here", laptop.read("both"));
+    there.write("b", "2");
+    Files.delete(there.path().resolve("gone"));
+    sync.lookAgain(Optional.empty(), Set.of());
+    assertEquals(List.of("b"), comeHome("gone").paths());
+  }
+
+  private Homecoming.Came comeHome(String path) throws Exception {
+    return sync.comeHome(nodes.getFirst(), new NodeWatch.Due(false, Set.of(path)));
   }
 
   @Test
@@ -147,7 +197,7 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("a", "there");
 
-    assertEquals(List.of(), sync.comeHome(nodes.getFirst()).paths());
+    assertEquals(List.of(), comeHome().paths());
     assertEquals(List.of("a STAYS_THERE 0"), held());
     assertEquals("1", laptop.read("a"));
   }

@@ -100,7 +100,7 @@ final class HeldPathsTest extends SyncFixture {
 
     assertEquals("again", nodes.get(1).folder().read("changed"));
     assertEquals(List.of(), sync.lookAgain(Optional.empty(), Set.of()).pending());
-    Homecoming.Came came = sync.comeHome(nodes.getFirst());
+    Homecoming.Came came = comeHome();
     assertEquals(List.of(), came.paths());
     assertFalse(came.isLeft(), "what is held is named already");
     assertEquals(5, sync.last().held().size());

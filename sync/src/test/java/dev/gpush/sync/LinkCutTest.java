@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.Duplex;
 import dev.gpush.sync.node.SyncNode;
 import java.io.IOException;
@@ -105,7 +106,8 @@ final class LinkCutTest extends SyncFixture {
   @Test
   void aNodeWhoseLinkIsCutDoesNotCountAsLookedAt() throws Exception {
     sync.lookAgain(Optional.empty(), Set.of());
-    Task<Homecoming.Came, NodeFailed> came = work.fork("come", () -> sync.comeHome(cut));
+    Task<Homecoming.Came, NodeFailed> came =
+        work.fork("come", () -> sync.comeHome(cut, NodeWatch.Due.all()));
     cutWhileOpening();
 
     assertThrows(NodeFailed.class, came::get);

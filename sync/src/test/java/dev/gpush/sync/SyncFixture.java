@@ -13,6 +13,7 @@ import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.SyncNode;
@@ -93,6 +94,11 @@ public class SyncFixture {
 
   List<SyncNode> all() {
     return List.copyOf(nodes);
+  }
+
+  /** After a look at everything on node 0. */
+  Homecoming.Came comeHome() throws InterruptedException, NodeFailed {
+    return sync.comeHome(nodes.getFirst(), NodeWatch.Due.all());
   }
 
   Generation push() throws InterruptedException {

@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.time.Clock;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.tree.Generation;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -214,6 +215,11 @@ final class SyncOracleTest extends SyncFixture {
       how = isSave() ? "saved" : "pushed";
       if (how.equals("saved")) {
         sync.lookAgain(Optional.empty(), Set.of());
+        if (random.nextBoolean()) {
+          var said = new NodeWatch.Due(false, new HashSet<>(List.of(path(), path())));
+          sync.comeHome(nodes.getFirst(), said);
+          sync.lookAgain(Optional.empty(), Set.of());
+        }
         sync.pushLooked(all(), random.nextBoolean());
       } else {
         PushOptions options = PushOptions.standard();

@@ -1,6 +1,7 @@
 package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -37,10 +38,13 @@ final class WatchedNodeTest extends SyncFixture {
     }
   }
 
-  private List<String> comeHome() throws Exception {
+  private List<String> comesHome() throws Exception {
+    return came().paths();
+  }
+
+  private Homecoming.Came came() throws Exception {
     sync.lookAgain(Optional.empty(), Set.of());
-    sync.there().looking();
-    return sync.comeHome(nodes.getFirst()).paths();
+    return sync.comeHome(nodes.getFirst(), sync.there().looking());
   }
 
   private void pushWatched() throws IOException, InterruptedException {
@@ -54,20 +58,43 @@ final class WatchedNodeTest extends SyncFixture {
   @Test
   void anEditIsToldAndComesHomeWithoutAPush() throws Exception {
     pushWatched();
-    assertEquals(List.of(), comeHome());
+    assertEquals(List.of(), comesHome());
 
     nodes.getFirst().folder().write("a.py", "there");
     await(() -> sync.there().isDue());
 
-    assertEquals(List.of("a.py"), comeHome());
+    assertEquals(List.of("a.py"), comesHome());
     assertEquals("there", laptop.read("a.py"));
     assertEquals("1", nodes.get(1).folder().read("a.py"));
     // It has come and is in no generation yet: it may come once more.
     nodes.getFirst().folder().write("a.py", "again");
     await(() -> sync.there().isDue());
-    assertEquals(List.of("a.py"), comeHome());
+    assertEquals(List.of("a.py"), comesHome());
     assertEquals("again", laptop.read("a.py"));
     assertAllHold(push());
+  }
+
+  /** Nothing else is looked at for an edit, and nothing at all for what is ignored. */
+  @Test
+  void anEditIsNamedAndWhatIsIgnoredIsNotTold() throws Exception {
+    laptop.write(".gitignore", "*.out");
+    pushWatched();
+    assertEquals(List.of(), comesHome());
+    WorkFolder there = nodes.getFirst().folder();
+    there.write("train.out", "1");
+    await(() -> sync.there().isDue());
+    Homecoming.Came all = came();
+    assertTrue(all.isOfAll());
+    assertEquals(List.of(), all.paths());
+    comeHome(); // The node answers after it has heard what is ignored.
+    sync.there().looking();
+
+    there.write("train.out", "2").write("a.py", "there");
+    await(() -> sync.there().isDue());
+
+    Homecoming.Came edit = came();
+    assertFalse(edit.isOfAll());
+    assertEquals(List.of("a.py"), edit.paths());
   }
 
   @Test
@@ -77,7 +104,7 @@ final class WatchedNodeTest extends SyncFixture {
     laptop.write("a.py", "here");
     sync.lookAgain(Optional.empty(), Set.of());
 
-    Homecoming.Came came = sync.comeHome(nodes.getFirst());
+    Homecoming.Came came = comeHome();
 
     assertEquals(List.of(), came.paths());
     assertTrue(came.isLeft());
@@ -87,13 +114,13 @@ final class WatchedNodeTest extends SyncFixture {
   @Test
   void afterItsEndTheNextLookOpensAnotherConversation() throws Exception {
     pushWatched();
-    assertEquals(List.of(), comeHome());
+    assertEquals(List.of(), comesHome());
     nodes.getFirst().kill();
     await(() -> !sync.there().isOn());
     assertTrue(sync.there().isDue());
     nodes.getFirst().folder().write("a.py", "meanwhile");
 
-    assertEquals(List.of("a.py"), comeHome());
+    assertEquals(List.of("a.py"), comesHome());
 
     await(() -> sync.there().isOn());
     assertEquals("meanwhile", laptop.read("a.py"));

@@ -177,6 +177,7 @@ public final class ChangesThere {
     sightings.begin();
     var look = new Look(node, wanted, rules);
     look.names();
+    node.ignore(look.ignored);
     Found found = look.found();
     staying = look.stays;
     return found;
@@ -227,6 +228,11 @@ public final class ChangesThere {
     refused.put(file.path(), new Refused(file.stamp(), why));
   }
 
+  /** The same of what has come before: a push names it. */
+  public void refuse(Newer newer) {
+    refused.put(newer.path(), new Refused(newer.stamp(), "what it is there now cannot be here"));
+  }
+
   /** Whether gpush has written it here, and it is in no generation yet. */
   public boolean isBrought(String path) {
     return brought.containsKey(path);
@@ -240,6 +246,8 @@ public final class ChangesThere {
     private final long nanos = clock.nanos();
     private final Map<String, NewFile.Deleted> gone;
     private final Map<String, String> stays = new TreeMap<>(Manifest.ORDER);
+    private final List<String> ignored = new ArrayList<>();
+    private int ignoredChars;
     private final List<NewFile> renamed = new ArrayList<>();
     private final List<NewFile> made = new ArrayList<>();
     private final List<Newer> newer = new ArrayList<>();
@@ -303,13 +311,19 @@ public final class ChangesThere {
         boolean isFolder = name.kind() == FoundNames.Kind.FOLDER;
         IgnoreStack.Fate fate = stack.orElseThrow().decide(name.name(), isFolder).fate();
         if (fate == IgnoreStack.Fate.IGNORED) {
-          continue;
-        }
-        if (isFolder) {
+          ignore(base + name.name() + (isFolder ? "/" : ""));
+        } else if (isFolder) {
           subfolder(base + name.name(), name.name());
         } else {
           file(base + name.name(), name, isAmongOutput);
         }
+      }
+    }
+
+    private void ignore(String path) {
+      ignoredChars += path.length();
+      if (ignoredChars < NodeConversation.MOST_CHARS) {
+        ignored.add(path);
       }
     }
 
@@ -352,7 +366,7 @@ public final class ChangesThere {
       }
       if (here.isPresent()) {
         Brought came = brought.get(path);
-        if (came != null && name.kind() != FoundNames.Kind.FOLDER) {
+        if (came != null && name.kind() != FoundNames.Kind.FOLDER && before.isEmpty()) {
           again(path, here.orElseThrow(), came, name.stamp());
         }
       } else if (before.isPresent()) {

@@ -1,19 +1,50 @@
 package dev.gpush.sync.home;
 
 import dev.gpush.sync.node.SyncMessages;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /**
- * What the editors' node says by itself: that something has changed there. Thread-safe.
+ * What the editors' node says by itself: that something has changed there, and perhaps where.
+ * Thread-safe.
  *
  * <p>It says so in the conversation that pushes use, and as long as that is open. A node that
  * cannot, because its agent is older, is asked now and then instead.
  */
 public final class NodeWatch implements SyncMessages.Watching {
+  /** With more edited files all is looked at. */
+  private static final int MOST_PATHS = 1_000;
+
+  /**
+   * What there is to look at.
+   *
+   * @param isAll everything
+   * @param paths of files that gpush has written, if it is not everything
+   */
+  public record Due(boolean isAll, Set<String> paths) {
+    private static final Due NOTHING = new Due(false, Set.of());
+
+    public Due {
+      paths = Set.copyOf(paths);
+    }
+
+    public static Due all() {
+      return new Due(true, Set.of());
+    }
+
+    private Due and(List<String> more) {
+      var both = new HashSet<>(paths);
+      both.addAll(more);
+      return isAll || more.isEmpty() || both.size() > MOST_PATHS ? all() : new Due(false, both);
+    }
+  }
+
   // guarded by this
   private Runnable listener = () -> {};
   private boolean isWanted;
   private boolean isOn;
-  private boolean isDue;
+  private Due due = Due.NOTHING;
   private String slow = "";
 
   /**
@@ -42,22 +73,21 @@ public final class NodeWatch implements SyncMessages.Watching {
 
   /** There may be something to look at. */
   public synchronized boolean isDue() {
-    return isDue;
+    return !due.equals(Due.NOTHING);
   }
 
-  /** What changes from now on is due again. To be called before the look. */
-  public synchronized void looking() {
-    isDue = false;
+  /**
+   * What is to be looked at; what changes from now on is due again. To be called before the look.
+   */
+  public synchronized Due looking() {
+    Due now = due;
+    due = Due.NOTHING;
+    return now;
   }
 
-  /** It is looked at again. */
+  /** All is looked at again. */
   public void due() {
-    Runnable tell;
-    synchronized (this) {
-      isDue = true;
-      tell = listener;
-    }
-    tell.run();
+    changed(List.of());
   }
 
   @Override
@@ -71,8 +101,13 @@ public final class NodeWatch implements SyncMessages.Watching {
   }
 
   @Override
-  public void changed() {
-    due();
+  public void changed(List<String> paths) {
+    Runnable tell;
+    synchronized (this) {
+      due = due.and(paths);
+      tell = listener;
+    }
+    tell.run();
   }
 
   @Override

@@ -38,10 +38,13 @@ public final class NodeConversation implements Closeable {
   /** A push does not have a node look at every path twice within this time. */
   private static final Duration JUST_NOW = Duration.ofSeconds(2);
 
+  /** Of the paths that one request names: they fit into a message, also in UTF-8. */
+  public static final int MOST_CHARS = 128 << 10;
+
   private final SyncNode node;
   private final NodeWaiting waiting;
   private final SyncMessages wire;
-  private NodeHolds holds;
+  private NodeHolds holds = NodeHolds.nothing();
   private Optional<FoundNames> found = Optional.empty();
   private Optional<SyncView.Trash> trash = Optional.empty();
 
@@ -58,15 +61,6 @@ public final class NodeConversation implements Closeable {
     this.node = node;
     this.waiting = waiting;
     this.wire = wire;
-    this.holds =
-        new NodeHolds(
-            Generation.none(),
-            Manifest.empty(),
-            Map.of(),
-            java.util.Set.of(),
-            "",
-            java.util.Set.of(),
-            false);
   }
 
   /**
@@ -136,6 +130,20 @@ public final class NodeConversation implements Closeable {
     wire.send(Kind.CHECK, Json.object("known", known.root()));
     wire.flush();
     readHolds(known);
+  }
+
+  /** Has the node check these paths again, or all if they are many. */
+  public void check(Collection<String> paths) throws IOException {
+    NodeHolds before = holds;
+    Manifest known = before.manifest();
+    if (paths.stream().mapToInt(String::length).sum() > MOST_CHARS) {
+      check(known);
+      return;
+    }
+    wire.send(Kind.CHECK, Json.object("known", known.root(), "paths", List.copyOf(paths)));
+    wire.flush();
+    readHolds(known);
+    holds = holds.manifest().equals(known) ? holds.since(before, paths) : holds;
   }
 
   /**
@@ -395,6 +403,14 @@ public final class NodeConversation implements Closeable {
     FoundNames names = found.isPresent() ? found.get() : find(List.of());
     found = Optional.empty();
     return names;
+  }
+
+  /** It does not say what happens at these paths of others; those of folders end with a slash. */
+  public void ignore(List<String> paths) throws IOException {
+    if (wire.isListening()) {
+      wire.send(Kind.IGNORE, Json.object("paths", paths));
+      wire.flush();
+    }
   }
 
   /** Names in these folders that gpush did not write. */

@@ -81,6 +81,11 @@ public record NodeHolds(
     }
   }
 
+  static NodeHolds nothing() {
+    return new NodeHolds(
+        Generation.none(), Manifest.empty(), Map.of(), Set.of(), "", Set.of(), false);
+  }
+
   /** What is at a path of ours now. */
   public Version now(String path) {
     Deviation deviation = deviations.get(path);
@@ -100,6 +105,18 @@ public record NodeHolds(
     var all = new HashSet<String>(staged);
     all.addAll(more);
     return new NodeHolds(generation, manifest, deviations, all, token, seen, folds);
+  }
+
+  /**
+   * The same node with what was known before of the paths that were not looked at.
+   *
+   * @param looked paths of which this is what is there now
+   */
+  NodeHolds since(NodeHolds before, Collection<String> looked) {
+    var all = new HashMap<String, Deviation>(before.deviations);
+    all.keySet().removeAll(Set.copyOf(looked));
+    all.putAll(deviations);
+    return new NodeHolds(generation, manifest, all, staged, token, seen, folds);
   }
 
   /** Whether all but these paths are as they are wanted. */

@@ -17,6 +17,7 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -61,7 +62,8 @@ public final class SyncMessages implements Closeable {
     FOUND(16),
     WATCH(17),
     WATCHING(18),
-    CHANGED(19);
+    CHANGED(19),
+    IGNORE(20);
 
     private final int number;
 
@@ -89,8 +91,12 @@ public final class SyncMessages implements Closeable {
      */
     void watched(String by, String why);
 
-    /** Something is not as gpush has written it. */
-    void changed();
+    /**
+     * Something is not as gpush has written it.
+     *
+     * @param paths files that were edited; empty: something else has happened, anywhere
+     */
+    void changed(List<String> paths);
 
     /** Nothing more is said: the conversation is over. */
     void ended();
@@ -217,13 +223,17 @@ public final class SyncMessages implements Closeable {
                 }));
   }
 
+  boolean isListening() {
+    return listening.isPresent();
+  }
+
   private void hear(Watching watching) {
     try {
       try {
         while (true) {
           Message message = receive();
           if (message.kind() == Kind.CHANGED) {
-            watching.changed();
+            watching.changed(message.json().texts("paths"));
           } else if (message.kind() == Kind.WATCHING) {
             Json how = message.json();
             watching.watched(how.text("by").orElse(""), how.text("why").orElse(""));

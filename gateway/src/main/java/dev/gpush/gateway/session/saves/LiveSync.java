@@ -314,8 +314,7 @@ public final class LiveSync implements AutoCloseable {
       retry = Backoff.none();
       generations.saved();
     }
-    long now = clock.nanos();
-    if (looked.pending().isEmpty() && !generations.areWanting(now)) {
+    if (looked.pending().isEmpty() && !generations.areWanting(clock.nanos())) {
       if (edits.isEmpty()) {
         retry = Backoff.none();
       }
@@ -334,10 +333,9 @@ public final class LiveSync implements AutoCloseable {
     if (!bringsHome()) {
       return looked;
     }
-    boolean isRetried = edits.isPresent() && retry.isOver(clock.nanos());
     Optional<Homecoming.Came> came;
     try {
-      came = nodeEdits.bring(isRetried);
+      came = nodeEdits.bring(edits.isPresent() && retry.isOver(clock.nanos()));
     } catch (NodeFailed failed) {
       aside.put(failed);
       return looked;
@@ -348,8 +346,10 @@ public final class LiveSync implements AutoCloseable {
     if (came.isEmpty()) {
       return looked;
     }
-    edits = Optional.empty();
-    isLeftThere = came.get().isLeft();
+    if (came.get().isOfAll()) {
+      edits = Optional.empty();
+      isLeftThere = came.get().isLeft();
+    }
     if (came.get().folders().isEmpty()) {
       return looked;
     }

@@ -6,6 +6,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.sync.Homecoming.Came;
 import dev.gpush.sync.NodeFailed;
 import dev.gpush.sync.WorkspaceSync;
+import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.SyncNode;
 import java.time.Duration;
 import java.util.List;
@@ -25,7 +26,10 @@ final class NodeEdits {
 
   private static final Duration AFTER_FAILURE = Duration.ofSeconds(30);
 
-  /** A node that says something all the time is looked at for this part of the time. */
+  /**
+   * A node that says something all the time is looked at for this part of the time, or for half of
+   * it when it names what was edited.
+   */
   private static final int SHARE = 10;
 
   private final SessionPort session;
@@ -116,19 +120,18 @@ final class NodeEdits {
     }
     isLooking = true; // First: what is looked at is no longer due.
     try (SessionPort.Turn _ = turn.get()) {
-      return look();
+      NodeWatch.Due due = sync.there().looking();
+      return look(isAgain || isAsked || isWanted ? NodeWatch.Due.all() : due);
     } finally {
       isLooking = false;
     }
   }
 
-  private Optional<Came> look() throws InterruptedException, NodeFailed {
-    sync.there().looking();
-    againAt = Optional.empty();
+  private Optional<Came> look(NodeWatch.Due due) throws InterruptedException, NodeFailed {
     long begun = clock.nanos();
     Optional<Came> came;
     try {
-      came = push.run(() -> sync.comeHome(node));
+      came = push.run(() -> sync.comeHome(node, due));
     } catch (NodeFailed failed) {
       sync.there().due();
       throw failed;
@@ -140,7 +143,8 @@ final class NodeEdits {
     long ended = clock.nanos();
     Duration took = Duration.ofNanos(ended - begun);
     looks.took(took, ended);
-    restUntil = ended + took.multipliedBy(SHARE).toNanos();
+    boolean isOfAll = came.map(Came::isOfAll).orElse(true);
+    restUntil = ended + took.multipliedBy(isOfAll ? SHARE : 1).toNanos();
     if (came.isEmpty()) {
       sync.there().due(); // It was stopped.
     }
@@ -151,7 +155,9 @@ final class NodeEdits {
               busy.sent(paths, ended);
               use.saved(paths, busy);
             });
-    againAt = came.flatMap(Came::again).map(after -> ended + after.toNanos());
+    if (isOfAll) {
+      againAt = came.flatMap(Came::again).map(after -> ended + after.toNanos());
+    }
     return came;
   }
 
