@@ -82,6 +82,11 @@ final class Push {
     Homecoming.Coming coming() {
       return coming;
     }
+
+    @Override
+    public String getMessage() {
+      return coming.toString();
+    }
   }
 
   /** Nodes have refused something, which another attempt has to leave out. */
