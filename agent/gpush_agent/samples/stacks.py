@@ -60,9 +60,7 @@ def look(args, pause):
     took = time.monotonic() - begun
     entries = [described(dict(rank, **again.get(rank["pid"], {"state": "ended"})), pids[rank["pid"]], first, second, args)
                for rank in ranks]
-    waiting = [rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])]
-    for rank in waiting:
-        rank["workers"] = workers(rank["python"], seconds[1], args)
+    add_workers([rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])], seconds[1], args)
     return {"run": run, "seconds": round(took, 2), "quiet_s": quiet(state, run), "ptrace": rights(), "ranks": entries}
 
 
@@ -86,12 +84,13 @@ def described(rank, python, first, second, args):
                 moved=None if before is None or after is None else before != after, problem=None if known is not None else problem)
 
 
-def workers(pid, seconds, args):
-    """Of a rank that waits for its data loader: what that does."""
-    pids = [child for child in processes.children(pid) if is_python(child)][:MAX_WORKERS]
-    found = dumps(pids, seconds)
-    return [{"pid": child, "wait": wait_of(child), "frames": shown(found[child][0], place_of(child, args))}
-            for child in pids if found[child][0]]
+def add_workers(waiting, seconds, args):
+    """To ranks that wait for their data loader: what that does."""
+    pids = {rank["pid"]: [child for child in processes.children(rank["python"]) if is_python(child)][:MAX_WORKERS] for rank in waiting}
+    found = dumps([pid for some in pids.values() for pid in some], seconds)
+    for rank in waiting:
+        rank["workers"] = [{"pid": pid, "wait": wait_of(pid), "frames": shown(found[pid][0], place_of(pid, args))}
+                           for pid in pids[rank["pid"]] if found[pid][0]]
 
 
 # ---- processes

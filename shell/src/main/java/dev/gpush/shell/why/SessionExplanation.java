@@ -107,7 +107,8 @@ public final class SessionExplanation {
         .hardEndLeft()
         .ifPresent(
             left ->
-                lines.add("they are given back in " + DurationText.coarse(left) + " in any case"));
+                lines.add(
+                    "its nodes are given back in " + DurationText.coarse(left) + " in any case"));
     return lines;
   }
 

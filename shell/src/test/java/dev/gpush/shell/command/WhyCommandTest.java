@@ -155,6 +155,31 @@ final class WhyCommandTest {
   }
 
   @Test
+  void whatUsesItAndWhatItNeedsIsSaid() {
+    SessionView.Lease lease =
+        new SessionView.Lease(
+            Optional.of(Duration.ofHours(5)), Optional.empty(), "busy: python x.py uses CPU");
+    desk.sessions.change(new ViewChange(devbox).with(lease).view());
+    desk.expect(
+        """
+        $ gpush why
+        devbox has no run in progress, but is busy: python x.py uses CPU
+          its nodes are given back in 5h in any case
+          try: gpush top
+        """);
+
+    SessionView.Status status =
+        new SessionView.Status(SessionState.READY, "Duo for hpc", Optional.of("hpc"));
+    desk.sessions.change(new ViewChange(devbox).with(status).view());
+    desk.expect(
+        """
+        $ gpush why
+        devbox needs you: Duo for hpc. Nothing is lost
+          try: gpush login hpc
+        """);
+  }
+
+  @Test
   void aRequestThatFailedIsExplainedWhereNoSessionIs() {
     desk.sessions.all.clear();
     desk.sessions.ended.add(

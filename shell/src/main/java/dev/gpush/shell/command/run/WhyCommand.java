@@ -1,5 +1,7 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.failure.FailureText;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunView;
@@ -191,7 +193,11 @@ public final class WhyCommand implements Action {
         LastLines.SPAN.plus(Duration.between(run.progress().ended().get(), call.now()));
     var asked = new LogRequest(Set.of(failure.get().rank()), false, Optional.of(since));
     var lines = new LastLines();
-    call.services().runs().follow(session.name(), run.number(), asked, lines);
+    try {
+      call.services().runs().follow(session.name(), run.number(), asked, lines);
+    } catch (GpushException unread) {
+      return List.of("(cannot be read: " + FailureText.clause(unread.failure()) + ")");
+    }
     return lines.taken();
   }
 
