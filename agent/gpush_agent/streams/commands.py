@@ -15,7 +15,8 @@ from . import terminal, traffic
 from .pumps import Sink, Source
 
 BUILTINS = {"sftp": "gpush_agent.files.sftp", "files": "gpush_agent.files.sync", "follow": "gpush_agent.runs.follow",
-            "copy": "gpush_agent.copies.serve", "history": "gpush_agent.files.history", "sample": "gpush_agent.samples.sampler"}
+            "copy": "gpush_agent.copies.serve", "history": "gpush_agent.files.history", "sample": "gpush_agent.samples.sampler",
+            "stacks": "gpush_agent.samples.stacks"}
 LINGER = 0.25           # seconds after the process's end until we say that it ended although its pipes are still open
 KILL_AFTER = 5.0
 PIPE_SIZE = 256 * 1024  # larger than the kernel's 64 KiB: fewer turns of the loop for bulk

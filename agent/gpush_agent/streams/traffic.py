@@ -106,7 +106,7 @@ def client_of(value, otherwise):
 def of_program(clock, active, value):
     """Watches an exec stream, of which this is the OPEN. Its start counts, too, unless gpush itself reads or writes with it."""
     builtin = value.get("builtin")
-    if builtin in ("files", "follow", "history", "sample"):
+    if builtin in ("files", "follow", "history", "sample", "stacks"):
         return Nothing()
     active("files" if builtin else "a terminal" if value.get("pty") is not None else "a command")
     if builtin is not None:

@@ -5,6 +5,7 @@ import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
@@ -135,6 +136,14 @@ public interface Runs {
    * @param interval between two samples of a node
    */
   Samples sample(SessionName session, Optional<Integer> node, Duration interval);
+
+  /**
+   * Where ranks are in their code: an answer or a problem of each node, in their order. All are
+   * asked at once, and for seconds only.
+   *
+   * @param run empty: ranks that were started by hand on the nodes
+   */
+  List<NodeStacks> stacks(SessionName session, Optional<Integer> run) throws InterruptedException;
 
   /**
    * The node's end of a copy, which reads requests from the input and writes the answers: one

@@ -32,6 +32,24 @@ public final class Phrase {
             + items.getLast();
   }
 
+  /** {@code 0, 1, 3}, or {@code 0-6, 8} of many; the numbers are in their order. */
+  public static String ranges(List<Integer> numbers) {
+    var parts = new ArrayList<String>();
+    for (int at = 0; at < numbers.size(); ) {
+      int end = at;
+      while (end + 1 < numbers.size() && numbers.get(end + 1) == numbers.get(end) + 1) {
+        end++;
+      }
+      if (end - at >= 2) {
+        parts.add(numbers.get(at) + "-" + numbers.get(end));
+      } else {
+        numbers.subList(at, end + 1).forEach(number -> parts.add("" + number));
+      }
+      at = end + 1;
+    }
+    return String.join(", ", parts);
+  }
+
   public static String quoted(String text) {
     return "'" + text + "'";
   }

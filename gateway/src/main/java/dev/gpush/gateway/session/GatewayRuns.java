@@ -10,7 +10,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.LogRequest;
@@ -22,6 +21,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.run.SaveListener;
 import dev.gpush.core.run.SavedFiles;
+import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
@@ -456,12 +456,13 @@ final class GatewayRuns implements Runs {
 
   @Override
   public Samples sample(SessionName name, Optional<Integer> node, Duration interval) {
-    LiveSession session = linked(name);
-    List<Integer> nodes =
-        node.map(one -> session.node(one).index())
-            .map(List::of)
-            .orElseGet(() -> session.gang().nodes().stream().map(NodeInfo::index).toList());
-    return new NodeSamples(session, nodes, interval, clock, tasks);
+    return new NodeSamples(linked(name), node, interval, clock, tasks);
+  }
+
+  @Override
+  public List<NodeStacks> stacks(SessionName name, Optional<Integer> run)
+      throws InterruptedException {
+    return new StackLook(linked(name), run, tasks).take();
   }
 
   private int several(

@@ -74,17 +74,23 @@ final class NodeSamples implements Samples {
     }
   }
 
-  /** Starts it. */
+  /**
+   * Starts it.
+   *
+   * @param node empty: all
+   */
   NodeSamples(
-      LiveSession session, List<Integer> nodes, Duration interval, Clock clock, Tasks tasks) {
+      LiveSession session, Optional<Integer> node, Duration interval, Clock clock, Tasks tasks) {
     this.session = session;
-    this.nodes = List.copyOf(nodes);
+    this.nodes =
+        node.map(one -> List.of(session.node(one).index()))
+            .orElseGet(() -> session.gang().nodes().stream().map(NodeInfo::index).toList());
     this.interval = interval;
     this.clock = clock;
     this.followers = tasks.group("samples");
-    for (int node : nodes) {
-      latest.put(node, new Latest(Optional.empty(), clock.nanos(), false, ""));
-      followers.start("node-" + node, () -> follow(node));
+    for (int each : nodes) {
+      latest.put(each, new Latest(Optional.empty(), clock.nanos(), false, ""));
+      followers.start("node-" + each, () -> follow(each));
     }
   }
 
@@ -122,7 +128,7 @@ final class NodeSamples implements Samples {
     boolean isAny = false;
     for (int node : nodes) {
       Latest now = latestOf(node);
-      boolean isAwaited = now.problem().isEmpty() && state(node) instanceof LinkState.Up;
+      boolean isAwaited = now.problem().isEmpty() && state(session, node) instanceof LinkState.Up;
       if (isAwaited && !now.isNew()) {
         return false;
       }
@@ -139,7 +145,7 @@ final class NodeSamples implements Samples {
       readings.add(
           new NodeReading(
               infos.get(node),
-              SessionViews.word(state(node)),
+              SessionViews.word(state(session, node)),
               now.sample(),
               now.sample().map(_ -> Duration.ofNanos(clock.nanos() - now.nanos())),
               session.isLost(node) ? "lost" : now.problem()));
@@ -151,7 +157,7 @@ final class NodeSamples implements Samples {
     return latest.getOrDefault(node, new Latest(Optional.empty(), clock.nanos(), false, ""));
   }
 
-  private LinkState state(int node) {
+  static LinkState state(LiveSession session, int node) {
     List<Link> links = session.links();
     return node < links.size() ? links.get(node).state() : new LinkState.Idle();
   }
@@ -162,7 +168,7 @@ final class NodeSamples implements Samples {
         read(node);
         fail(node, "its sampler has ended");
       } catch (GpushException failed) {
-        fail(node, why(failed.failure()));
+        fail(node, why(failed.failure(), "takes no samples"));
       } catch (IOException broken) {
         fail(node, "its samples broke off");
       } catch (JsonSyntaxException wrong) {
@@ -171,14 +177,17 @@ final class NodeSamples implements Samples {
     } while (!closed.await(RETRY.toMillis(), TimeUnit.MILLISECONDS));
   }
 
-  private static String why(Failure failure) {
+  /**
+   * Why a node does not answer.
+   *
+   * @param lack what the agent of an older gpush does not do
+   */
+  static String why(Failure failure, String lack) {
     boolean isOlder =
         failure instanceof AgentFailure.Refused(_, var code, var facts)
             && code.equals("not-found")
             && facts.text("builtin").isPresent();
-    return isOlder
-        ? "its agent is of an older gpush, which takes no samples"
-        : FailureText.clause(failure);
+    return isOlder ? "its agent is of an older gpush, which " + lack : FailureText.clause(failure);
   }
 
   private void read(int node) throws IOException, InterruptedException {

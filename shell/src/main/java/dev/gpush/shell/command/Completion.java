@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -157,6 +158,7 @@ final class Completion {
               () -> call.services().sessions().list().stream().map(Completion::session).toList());
       case "PLACE" -> places();
       case "RUN" -> orNone(this::runs);
+      case "RUN|NAME" -> Stream.concat(values("RUN").stream(), values("NAME").stream()).toList();
       case "GENERATION" -> orNone(this::generations);
       case "NODE", "NODES" -> orNone(this::nodes);
       case "BACKEND" ->

@@ -26,7 +26,9 @@ final class HelpScreen {
           new Group(
               "Files", List.of("sync", "cp", "pull"), "code is sent by itself; cp moves data"),
           new Group(
-              "Explain", List.of("top", "check", "nodes"), "what GPUs do; plan for NCCL; hardware"),
+              "Explain",
+              List.of("why", "top", "check", "nodes"),
+              "waiting, slow, hung, idle, failed"),
           new Group(
               "Set up",
               List.of(

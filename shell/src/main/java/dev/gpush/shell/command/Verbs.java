@@ -21,6 +21,7 @@ import dev.gpush.shell.command.run.RunCommand;
 import dev.gpush.shell.command.run.RunsCommand;
 import dev.gpush.shell.command.run.StopCommand;
 import dev.gpush.shell.command.run.SyncCommand;
+import dev.gpush.shell.command.run.WhyCommand;
 import dev.gpush.shell.command.session.AdoptCommand;
 import dev.gpush.shell.command.session.CheckCommand;
 import dev.gpush.shell.command.session.DoctorCommand;
@@ -56,6 +57,7 @@ final class Verbs {
     actions.put("check", CheckCommand::new);
     actions.put("nodes", NodesCommand::new);
     actions.put("top", TopCommand::new);
+    actions.put("why", WhyCommand::new);
     actions.put("runs", RunsCommand::new);
     actions.put("logs", LogsCommand::new);
     actions.put("stop", StopCommand::new);

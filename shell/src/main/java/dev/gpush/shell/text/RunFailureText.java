@@ -106,26 +106,9 @@ public final class RunFailureText {
     if (failure.same().isEmpty()) {
       return "";
     }
-    return (failure.same().size() == 1 ? "; rank " : "; ranks ") + ranges() + " the same";
-  }
-
-  /** {@code 0, 1, 3}, or {@code 0-6, 8} of many. */
-  private String ranges() {
-    var parts = new ArrayList<String>();
-    List<Integer> ranks = failure.same();
-    for (int at = 0; at < ranks.size(); ) {
-      int end = at;
-      while (end + 1 < ranks.size() && ranks.get(end + 1) == ranks.get(end) + 1) {
-        end++;
-      }
-      if (end - at >= 2) {
-        parts.add(ranks.get(at) + "-" + ranks.get(end));
-      } else {
-        ranks.subList(at, end + 1).forEach(rank -> parts.add("" + rank));
-      }
-      at = end + 1;
-    }
-    return String.join(", ", parts);
+    return (failure.same().size() == 1 ? "; rank " : "; ranks ")
+        + Phrase.ranges(failure.same())
+        + " the same";
   }
 
   /** The reason alone, for a column. */

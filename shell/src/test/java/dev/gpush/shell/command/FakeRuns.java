@@ -22,6 +22,7 @@ import dev.gpush.core.run.Runs;
 import dev.gpush.core.run.SaveListener;
 import dev.gpush.core.run.SavedFiles;
 import dev.gpush.core.sample.NodeReading;
+import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
@@ -63,6 +64,11 @@ public final class FakeRuns implements Runs {
 
   /** The samples that come one after the other; after the last one nothing comes. */
   final LinkedBlockingQueue<List<NodeReading>> readings = new LinkedBlockingQueue<>();
+
+  /** What each node tells of ranks: of runs, and of those that were started by hand. */
+  List<NodeStacks> stacks = List.of();
+
+  List<NodeStacks> byHand = List.of();
 
   /** What was asked to be sampled, and when that ended. */
   final List<String> sampled = new CopyOnWriteArrayList<>();
@@ -349,6 +355,12 @@ public final class FakeRuns implements Runs {
         sampled.add("closed");
       }
     };
+  }
+
+  @Override
+  public List<NodeStacks> stacks(SessionName session, Optional<Integer> run) {
+    failing();
+    return run.isPresent() ? stacks : byHand;
   }
 
   @Override

@@ -64,7 +64,7 @@ final class HelpTest {
         Work     run stop runs logs exec           words after SCRIPT go to SCRIPT
         Reach    ssh code jupyter forward          code --cursor | --zed | --jetbrains
         Files    sync cp pull                      code is sent by itself; cp moves data
-        Explain  top check nodes                   what GPUs do; plan for NCCL; hardware
+        Explain  why top check nodes               waiting, slow, hung, idle, failed
         Set up   config backends templates link doctor adopt gateway completion version
 
         Session  -s NAME > $GPUSH_SESSION > the one of this folder > ask

@@ -122,7 +122,7 @@ final class TopCommandTest {
     assertEquals(List.of(), missing);
   }
 
-  private static void names(Json value, String page, List<String> missing) {
+  static void names(Json value, String page, List<String> missing) {
     value.items().forEach(item -> names(item, page, missing));
     value
         .entries()

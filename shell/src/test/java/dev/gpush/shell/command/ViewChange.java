@@ -104,7 +104,7 @@ public final class ViewChange {
     return with(new Work(nodes, view.generation(), view.runsInProgress(), view.work().python()));
   }
 
-  private ViewChange with(Status status) {
+  public ViewChange with(Status status) {
     return new ViewChange(
         new SessionView(
             view.identity(), status, view.place(), view.lease(), view.work(), view.isNew()));
@@ -116,7 +116,7 @@ public final class ViewChange {
             view.identity(), view.status(), place, view.lease(), view.work(), view.isNew()));
   }
 
-  private ViewChange with(Lease lease) {
+  public ViewChange with(Lease lease) {
     return new ViewChange(
         new SessionView(
             view.identity(), view.status(), view.place(), lease, view.work(), view.isNew()));

@@ -38,7 +38,7 @@ public final class TopFixture {
     return new TopPicture("devbox  2×4 H100", Duration.ofSeconds(1), NOW, nodes, List.of(run()));
   }
 
-  static RunView run() {
+  public static RunView run() {
     List<String> slots = IntStream.range(0, 8).mapToObj(at -> at / 4 + ":" + at % 4).toList();
     return new RunView(
         7,

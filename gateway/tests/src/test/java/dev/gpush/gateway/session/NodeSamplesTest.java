@@ -11,6 +11,8 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.sample.NodeSample;
 import dev.gpush.core.sample.NodeSample.RankSample;
+import dev.gpush.core.sample.NodeStacks;
+import dev.gpush.core.sample.RankStack;
 import dev.gpush.core.sample.Samples;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.testkit.fixture.Asked;
@@ -25,7 +27,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What {@code gpush top} is made from, on two real agents. */
+/** What {@code gpush top} and {@code gpush why} are made from, on two real agents. */
 @Tag("local")
 @Execution(ExecutionMode.CONCURRENT)
 @EnabledOnOs(OS.LINUX)
@@ -53,6 +55,13 @@ final class NodeSamplesTest {
           assertTrue(sample.host().disk().free().orElseThrow() > 0);
           assertTrue(sample.host().cpus() > 0);
         }
+        for (NodeStacks node : gateway.runs().stacks(DEVBOX, Optional.of(run))) {
+          assertEquals("", node.problem());
+          RankStack rank = node.ranks().getFirst();
+          assertEquals("S", rank.process().state());
+          assertTrue(rank.problem().isPresent(), "sleep has no stack of Python");
+        }
+        assertEquals(2, gateway.runs().stacks(DEVBOX, Optional.empty()).size());
         gateway.down(DEVBOX, true, Talk.silent());
 
         GpushException ended =

@@ -2,8 +2,6 @@ package dev.gpush.shell.command.session;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.sample.NodeReading;
-import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.shell.command.call.Action;
@@ -13,6 +11,7 @@ import dev.gpush.shell.render.SampleDocuments;
 import dev.gpush.shell.top.ScreenLine;
 import dev.gpush.shell.top.TopLoop;
 import dev.gpush.shell.top.TopPicture;
+import dev.gpush.shell.top.TopPictures;
 import dev.gpush.shell.top.TopScreen;
 import dev.gpush.shell.top.TopView;
 import java.time.Duration;
@@ -45,12 +44,6 @@ import picocli.CommandLine.Option;
 public final class TopCommand implements Action {
   public static final List<String> SORTS =
       Arrays.stream(TopView.Sort.values()).map(TopView.Sort::word).toList();
-
-  /** Two samples make a rate; a picture of one moment should not take a second. */
-  private static final Duration BRIEF = Duration.ofMillis(500);
-
-  /** A node that has not answered by then is shown without numbers. */
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private static final double LEAST = 0.1;
   private static final double MOST = 3600;
@@ -86,11 +79,12 @@ public final class TopCommand implements Action {
             .terminal()
             .filter(terminal -> !terminal.type().isEmpty() && !terminal.type().equals("dumb"));
     boolean isOnce = once || (!json && screen.isEmpty());
-    Duration pause = isOnce && interval.isEmpty() ? BRIEF : asked;
+    Duration pause = isOnce && interval.isEmpty() ? TopPictures.BRIEF : asked;
     SessionView session = call.session();
     TopView view = TopView.of(by, only);
-    try (Samples samples = call.services().runs().sample(session.name(), only, pause)) {
-      var pictures = new Pictures(call, session, samples, pause);
+    try (var pictures =
+        new TopPictures(
+            call.services().runs(), call.services().timing().clock(), session, only, pause)) {
       if (isOnce) {
         print(call, session, view, pictures.settled());
         return 0;
@@ -133,50 +127,5 @@ public final class TopCommand implements Action {
 
   private static GpushException bad(String option, String text, String rule) {
     return new GpushException(new UsageFailure.BadValue(option, text, rule));
-  }
-
-  /** Samples and the runs that they are of. */
-  private static final class Pictures {
-    private final Call call;
-    private final SessionView session;
-    private final Samples samples;
-    private final Duration interval;
-
-    Pictures(Call call, SessionView session, Samples samples, Duration interval) {
-      this.call = call;
-      this.session = session;
-      this.samples = samples;
-      this.interval = interval;
-    }
-
-    TopPicture next() throws InterruptedException {
-      return of(samples.next(interval.plus(BRIEF)));
-    }
-
-    /** With rates of all nodes that answer. */
-    TopPicture settled() throws InterruptedException {
-      long end = call.services().timing().clock().nanos() + PATIENCE.toNanos();
-      List<NodeReading> readings = samples.next(PATIENCE);
-      while (readings.stream().anyMatch(Pictures::isAwaited)
-          && call.services().timing().clock().nanos() < end) {
-        readings = samples.next(interval.plus(BRIEF));
-      }
-      return of(readings);
-    }
-
-    private static boolean isAwaited(NodeReading reading) {
-      boolean hasRates =
-          reading.sample().filter(each -> each.host().cpuPercent().isPresent()).isPresent();
-      return !hasRates && reading.isLinked() && reading.problem().isEmpty();
-    }
-
-    private TopPicture of(List<NodeReading> readings) {
-      return new TopPicture(
-          session.name() + "  " + session.shape(),
-          interval,
-          call.now(),
-          readings,
-          call.services().runs().list(session.name()));
-    }
   }
 }

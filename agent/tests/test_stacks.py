@@ -1,0 +1,224 @@
+"""Where ranks are in their code, for `gpush why`: with a py-spy that prints what the real one (0.4.3) printed."""
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import client
+from gpush_agent.core import processes
+from gpush_agent.samples import stacks
+from node import NodeTest, command
+
+LIBRARY = "/envs/llm/lib/python3.11/site-packages/torch/"
+DENIED = """Permission Denied: Try running again with elevated permissions by going 'sudo env "PATH=$PATH" !!'\n"""
+NO_PYTHON = "Error: Failed to find python version from target process\n\nStack backtrace:\n   0: anyhow::error::<impl anyhow::Error>::msg\n"
+# A rank is told by its variable; PID is the one that is asked for. Each call of a rank has its own file, the last one stays.
+PY_SPY = """#!/bin/sh
+cd %s
+for pid; do :; done
+echo "$@" >> asked
+rank=$(tr '\\0' '\\n' < /proc/$pid/environ | sed -n 's/^RANK=//p')
+[ -e $rank.2 ] && [ -e $rank.asked ] && rank=$rank.2
+: > ${rank%%%%.2}.asked
+[ -e $rank.hang ] && exec sleep 600
+[ -e $rank.error ] && { cat $rank.error >&2; exit 1; }
+sed "s/PID/$pid/" $rank
+"""
+
+
+def frame(name, file, line):
+    return {"name": name, "filename": file, "module": None, "short_filename": file, "line": line, "locals": None, "is_entry": False,
+            "is_shim_entry": False}
+
+
+def printed(*frames):
+    """As py-spy does; PID is put in where it is asked for."""
+    other = {"pid": "PID", "thread_id": 2, "thread_name": "pin", "os_thread_id": 1, "active": True, "owns_gil": False, "frames": []}
+    main = dict(other, thread_name="MainThread", os_thread_id="PID", frames=[frame(*each) for each in frames], process_info=None)
+    return json.dumps([other, main], indent=2).replace('"PID"', "PID")
+
+
+class FakeTest(NodeTest):
+    def setUp(self):
+        super().setUp()
+        self.work = os.path.realpath(os.path.join(self.base, "ws"))
+        self.bin = os.path.join(self.base, "bin")
+        os.makedirs(self.work)
+        os.makedirs(self.bin)
+        self.put("py-spy", PY_SPY % self.bin)
+        os.chmod(os.path.join(self.bin, "py-spy"), stat.S_IRWXU)
+        self.program = os.path.join(self.bin, "python3")
+        os.symlink(os.path.realpath(sys.executable), self.program)
+
+    def put(self, name, text):
+        with open(os.path.join(self.bin, name), "w") as file:
+            file.write(text)
+
+    def in_all_reduce(self):
+        return printed(("all_reduce", LIBRARY + "distributed/distributed_c10d.py", 2931),
+                       ("_exception_logger.<locals>.wrapper", LIBRARY + "distributed/c10d_logger.py", 81),
+                       ("step", self.work + "/train.py", 9), ("<module>", self.work + "/train.py", 17))
+
+    def in_load_batch(self, line=3):
+        return printed(("Event.wait", "/usr/lib/python3.11/threading.py", 629), ("load_batch", self.work + "/data.py", line),
+                       ("<module>", self.work + "/train.py", 17))
+
+    def start(self, **variables):
+        process = subprocess.Popen([self.program, "-c", "import sys; print(1, flush=True); sys.stdin.read()"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, cwd=self.work, env=dict({"PATH": "/bin:/usr/bin"}, **variables))
+        self.addCleanup(process.communicate)
+        process.stdout.readline()           # its command line is there
+        return process.pid
+
+    def dump(self, pid, seconds=60.0):
+        return stacks.dumps([pid], seconds)[pid]
+
+
+class DumpTest(FakeTest):
+    def test_the_first_thread_counts_and_is_never_stopped(self):
+        pid = self.start(RANK="0")
+        self.put("0", self.in_load_batch())
+        frames, problem = self.dump(pid)
+        self.assertIsNone(problem)
+        self.assertEqual(frames[:2], [("Event.wait", "/usr/lib/python3.11/threading.py", 629), ("load_batch", self.work + "/data.py", 3)])
+        with open(os.path.join(self.bin, "asked")) as file:
+            self.assertIn("--nonblocking", file.read())
+
+    def test_why_there_is_no_stack(self):
+        pid = self.start(RANK="0")
+        for error, code, said in ((DENIED, "denied", DENIED.strip()), (NO_PYTHON, "failed", NO_PYTHON.splitlines()[0]),
+                                  ("Error: EPERM: Operation not permitted", "denied", "Error: EPERM: Operation not permitted"),
+                                  ("", "failed", "")):
+            self.put("0.error", error)
+            self.assertEqual(self.dump(pid), (None, {"code": code, "said": said}))
+        self.put("0.hang", "")
+        self.assertEqual(self.dump(pid, 0.1), (None, {"code": "late", "said": ""}))
+        os.unlink(os.path.join(self.bin, "0.hang"))
+        os.unlink(os.path.join(self.bin, "0.error"))
+        for text in ("", "null", "[]", "[1]", "{}", '[{"frames": 1}]', '[{"frames": [{"name": "x"}]}]'):
+            self.put("0", text)
+            self.assertEqual(self.dump(pid), (None, {"code": "failed", "said": ""}), text)
+
+    def test_without_a_program_there_is_none(self):
+        pid = self.start(RANK="0")
+        os.unlink(os.path.join(self.bin, "py-spy"))
+        if shutil.which("py-spy"):
+            self.skipTest("this machine has one on PATH")
+        self.assertEqual(self.dump(pid), (None, {"code": "none", "said": ""}))
+
+    def test_it_is_found_beside_the_python_of_the_rank_or_on_its_path(self):
+        other = os.path.join(self.base, "other")
+        os.makedirs(other)
+        beside = self.start()
+        self.assertEqual(stacks.program(beside), os.path.join(self.bin, "py-spy"))
+        os.rename(os.path.join(self.bin, "py-spy"), os.path.join(other, "py-spy"))
+        self.assertEqual(stacks.program(self.start(PATH="bin:" + other)), os.path.join(other, "py-spy"))
+
+    def test_frames_of_the_user_are_those_of_the_workspace_else_of_no_library(self):
+        frames = [("wait", "/usr/lib/python3.11/threading.py", 1), ("go", "/elsewhere/x.py", 2), ("<module>", self.work + "/train.py", 3)]
+        place = stacks.place_of(self.start(), {"workspace": self.work})
+        self.assertEqual([(each["file"], each["own"]) for each in stacks.shown(frames, place)],
+                         [("threading.py", False), ("/elsewhere/x.py", False), ("train.py", True)])
+        self.assertEqual([(each["file"], each["own"]) for each in stacks.shown(frames[:2], place)],
+                         [("threading.py", False), ("/elsewhere/x.py", True)])
+        self.assertEqual(len(stacks.shown(frames[:1] * 1000, place)), stacks.MAX_FRAMES)
+
+
+class AgentTest(FakeTest):
+    def spec(self, **more):
+        """Three ranks that wait until they are stopped."""
+        with open(os.path.join(self.work, "train.py"), "w") as file:
+            file.write("import os, threading; open(os.environ['RANK'] + '.there', 'w').close(); threading.Event().wait()\n")
+        return dict(command(self.work, ""), mode="ranks", argv=None, python=self.program, program=["train.py"], procs=3, world=3,
+                    slots=["0", "1", "2"], **more)
+
+    def ask(self, connected, **args):
+        stream = connected.exec(builtin="stacks", args=dict({"pause_s": 0, "dump_s": 60}, **args), stdin=False,
+                                kill_on_close=True).accepted()
+        stream.finish()
+        return json.loads(bytes(stream.out[0]).decode())
+
+    def test_a_rank_that_is_elsewhere_and_one_that_moves(self):
+        connected = self.client()
+        connected.call("run.start", run=7, spec=self.spec())
+        self.put("0", self.in_all_reduce())
+        self.put("1", self.in_load_batch())
+        self.put("2", self.in_load_batch())
+        self.put("2.2", self.in_load_batch(4))
+        client.until(lambda: all(os.path.exists(os.path.join(self.work, "%d.there" % rank)) for rank in range(3)), what="the ranks")
+        found = self.ask(connected, run=7, workspace=self.work)
+        self.assertEqual([(rank["rank"], rank["moved"], rank["problem"]) for rank in found["ranks"]],
+                         [(0, False, None), (1, False, None), (2, True, None)])
+        self.assertEqual(found["ranks"][0]["frames"][0],
+                         {"name": "all_reduce", "file": "torch/distributed/distributed_c10d.py", "line": 2931, "own": False})
+        self.assertEqual(found["ranks"][0]["frames"][2], {"name": "step", "file": "train.py", "line": 9, "own": True})
+        self.assertEqual(found["ranks"][2]["frames"][1]["line"], 4)
+        self.assertEqual(found["ranks"][0]["state"], "S")
+        self.assertGreaterEqual(found["quiet_s"], 0)
+        self.assertEqual(sorted(found["ptrace"]), ["capable", "scope"])
+        self.assertEqual(self.ask(connected, run=8)["ranks"], [])
+
+    def test_of_a_rank_that_waits_for_its_data_loader_the_processes_of_that_are_looked_at(self):
+        script = ("import os, subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'], "
+                  "env=dict(os.environ, RANK='10'), stdin=subprocess.PIPE); print(child.pid, flush=True); child.communicate()")
+        process = subprocess.Popen([self.program, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.work,
+                                   env={"RANK": "9", "PATH": "/bin:/usr/bin"})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdout.close)
+        child = int(process.stdout.readline())
+        self.addCleanup(os.kill, child, 9)
+        if processes.stat_fields(child) is None or not os.path.exists("/proc/self/task/%d/children" % os.getpid()):
+            self.skipTest("this kernel does not list children")
+        client.until(lambda: stacks.is_python(child), what="the child")
+        self.put("10", self.in_load_batch())
+        ranks = [{"pid": process.pid, "python": process.pid, "frames": []}]
+        stacks.add_workers(ranks, 60.0, {"workspace": self.work})
+        self.assertEqual([(each["pid"], each["frames"][1]["name"]) for each in ranks[0]["workers"]], [(child, "load_batch")])
+
+    def test_it_keeps_no_node_and_ends_with_its_stream(self):
+        connected = self.client()
+        connected.call("run.start", run=7, spec=self.spec())
+        stream = connected.exec(builtin="stacks", args={"run": 7, "pause_s": 30, "dump_s": 0}, stdin=False, kill_on_close=True).accepted()
+        pid = stream.opened["pid"]
+        stream.close()
+        client.until(lambda: processes.stat_fields(pid) in (None, []), what="end of the look")
+
+    def test_ranks_that_were_started_by_hand_are_found_and_those_of_runs_are_not_among_them(self):
+        connected = self.client()
+        connected.call("run.start", run=7, spec=self.spec())
+        script = "RANK=6 sh -c '%s -c \"import sys; print(1, flush=True); sys.stdin.read()\"; :'" % self.program
+        stream = connected.exec(command=script, env={"GPUSH_WORKSPACE": self.work}).accepted()
+        connected.pump(lambda: b"\n" in stream.out[0])
+        self.put("6", self.in_load_batch())
+        found = self.ask(connected)
+        self.assertEqual(found["run"], None)
+        self.assertEqual([(rank["rank"], rank["frames"][1]["name"]) for rank in found["ranks"]], [(6, "load_batch")])
+        self.assertIsNone(found["quiet_s"])
+
+
+class RealTest(unittest.TestCase):
+    def test_a_real_py_spy_tells_where_a_real_process_waits(self):
+        real = shutil.which("py-spy")
+        if real is None:
+            self.skipTest("no py-spy on PATH")
+        with tempfile.TemporaryDirectory(prefix="gpa") as folder:
+            with open(os.path.join(folder, "train.py"), "w") as file:
+                file.write("import sys\ndef load_batch():\n    print(1, flush=True)\n    sys.stdin.read()\nload_batch()\n")
+            process = subprocess.Popen([sys.executable, "train.py"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                process.stdout.readline()
+                frames, problem = stacks.dumps([process.pid], 60.0)[process.pid]
+                if problem is not None and problem["code"] == stacks.DENIED:
+                    self.skipTest("no right to read stacks here")
+                found = stacks.shown(frames, stacks.place_of(process.pid, {"workspace": folder}))
+                self.assertIn({"name": "load_batch", "file": "train.py", "line": 4, "own": True}, found)
+            finally:
+                process.communicate()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+package dev.gpush.core.sample;
+
+import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.json.Json;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the ranks of a run on one node are in their code.
+ *
+ * @param quiet for how long the run has printed nothing on this node
+ * @param looked how long the node looked
+ * @param problem why the node said nothing; empty when it answered
+ */
+public record NodeStacks(
+    NodeInfo node,
+    List<RankStack> ranks,
+    Optional<Duration> quiet,
+    Optional<Duration> looked,
+    Rights rights,
+    String problem) {
+  /** More of them are asked by no node. */
+  private static final int MOST = 256;
+
+  public NodeStacks {
+    ranks = List.copyOf(ranks);
+  }
+
+  /**
+   * What decides whether a process may read the memory of another one of its user.
+   *
+   * @param scope of Yama; empty: the kernel has none
+   * @param isCapable has CAP_SYS_PTRACE
+   */
+  public record Rights(Optional<Integer> scope, boolean isCapable) {}
+
+  /** Of the line of the builtin {@code stacks} (docs/technical/why.md). */
+  public static NodeStacks from(NodeInfo node, Json said) {
+    Json.Obj rights = said.object("ptrace");
+    return new NodeStacks(
+        node,
+        said.items("ranks").stream().limit(MOST).map(RankStack::from).toList(),
+        seconds(said, "quiet_s"),
+        seconds(said, "seconds"),
+        new Rights(rights.integer("scope"), rights.flag("capable")),
+        "");
+  }
+
+  public static NodeStacks silent(NodeInfo node, String problem) {
+    return new NodeStacks(
+        node,
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        new Rights(Optional.empty(), false),
+        problem);
+  }
+
+  private static Optional<Duration> seconds(Json said, String key) {
+    return NodeSample.real(said, key).map(number -> Duration.ofMillis(Math.round(number * 1000)));
+  }
+}

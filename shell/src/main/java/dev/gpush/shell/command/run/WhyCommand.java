@@ -1,0 +1,222 @@
+package dev.gpush.shell.command.run;
+
+import dev.gpush.core.failure.FailureText;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.LogRequest;
+import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.sample.NodeStacks;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.text.Clean;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.render.WhyDocuments;
+import dev.gpush.shell.top.TopPicture;
+import dev.gpush.shell.top.TopPictures;
+import dev.gpush.shell.why.Explanation;
+import dev.gpush.shell.why.Explanation.Evidence;
+import dev.gpush.shell.why.RunExplanation;
+import dev.gpush.shell.why.RunExplanation.Subject;
+import dev.gpush.shell.why.SessionExplanation;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "why",
+    header = "Say why it waits, hangs, is slow, idle or failed",
+    description = {
+      "One answer, what it is founded on, and what to try. Of a run in progress the ranks are"
+          + " looked at twice within a second: those at the same place in their code are one group,"
+          + " and the odd rank is named. For that py-spy must be in the environment of the ranks or"
+          + " on PATH of the nodes (pip install py-spy); it never stops a rank. Without it, the"
+          + " kernel's view of the processes is shown. Ranks that were started by hand in ssh are"
+          + " found, too. Without an argument: the newest run in progress, else the session."
+    },
+    footer = {
+      "$ gpush why",
+      "run 7 (train.py, 4 ranks, 12m) stands still: 3 of 4 ranks wait in",
+      "    all_reduce at train.py:42; rank 2 is in load_batch at data.py:17",
+      "  it has printed nothing for 11m"
+    })
+public final class WhyCommand implements Action {
+  @Parameters(
+      paramLabel = "RUN|NAME",
+      arity = "0..1",
+      description = "the number of a run, or a session")
+  Optional<String> what;
+
+  @Option(names = "--json", description = "as JSON")
+  boolean json;
+
+  /** What was found. */
+  private record Answer(
+      Optional<SessionView> session,
+      Optional<RunView> run,
+      Explanation explanation,
+      List<NodeStacks> nodes) {
+    static Answer of(SessionView session, Optional<RunView> run, Explanation explanation) {
+      return new Answer(Optional.of(session), run, explanation, List.of());
+    }
+  }
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    Answer answer = answer(call);
+    if (json) {
+      call.print(
+          WhyDocuments.of(answer.session(), answer.run(), answer.explanation(), answer.nodes()));
+    } else {
+      print(call, answer.explanation());
+    }
+    return 0;
+  }
+
+  private Answer answer(Call call) throws InterruptedException {
+    Optional<String> number = what.filter(word -> word.matches("[0-9]+"));
+    if (number.isPresent()) {
+      SessionView session = call.session();
+      return of(call, session, RunNumbers.find(call, session.name(), number));
+    }
+    Optional<EndedRequest> failed = failed(call);
+    if (failed.isPresent()) {
+      return new Answer(
+          Optional.empty(),
+          Optional.empty(),
+          SessionExplanation.ofRequest(failed.get(), call.now()),
+          List.of());
+    }
+    SessionView session = call.session(what.or(call::named));
+    return SessionExplanation.hasNodes(session)
+        ? withNodes(call, session)
+        : Answer.of(
+            session,
+            Optional.empty(),
+            SessionExplanation.of(session, Optional.empty(), call.now()));
+  }
+
+  /** The newest request that failed, if no session is there that could be meant. */
+  private Optional<EndedRequest> failed(Call call) {
+    Optional<String> name = what.or(call::named);
+    List<String> known =
+        call.services().sessions().list().stream().map(view -> view.name().text()).toList();
+    boolean isThere = name.map(known::contains).orElse(!known.isEmpty());
+    return isThere
+        ? Optional.empty()
+        : call.services().sessions().ended().stream()
+            .filter(each -> name.map(each.session().text()::equals).orElse(true))
+            .findFirst();
+  }
+
+  private Answer withNodes(Call call, SessionView session) throws InterruptedException {
+    List<RunView> runs = call.services().runs().list(session.name());
+    List<RunView> going = runs.stream().filter(run -> !run.isOver()).toList();
+    if (!going.isEmpty()) {
+      Answer answer = of(call, session, going.getFirst());
+      Explanation explanation = answer.explanation();
+      for (RunView other : going.subList(1, going.size())) {
+        String line = "run " + other.number() + " is in progress, too: gpush why " + other.number();
+        explanation = explanation.with(new Evidence(line, List.of()));
+      }
+      return new Answer(answer.session(), answer.run(), explanation, answer.nodes());
+    }
+    List<NodeStacks> nodes = call.services().runs().stacks(session.name(), Optional.empty());
+    if (nodes.stream().anyMatch(node -> !node.ranks().isEmpty())) {
+      return looked(call, session, Optional.empty(), Subject.byHand(nodes), nodes);
+    }
+    Optional<RunView> last = runs.stream().findFirst();
+    if (last.filter(run -> run.failure().isPresent()).isPresent()) {
+      return of(call, session, last.get());
+    }
+    return Answer.of(session, Optional.empty(), SessionExplanation.of(session, last, call.now()));
+  }
+
+  private Answer of(Call call, SessionView session, RunView run) throws InterruptedException {
+    if (run.isOver()) {
+      Explanation ended =
+          SessionExplanation.ofEnded(run, lastLines(call, session, run), call.now());
+      return Answer.of(session, Optional.of(run), ended);
+    }
+    Duration going = Duration.between(run.started(), call.now());
+    try (TopPictures pictures = pictures(call, session)) {
+      List<NodeStacks> nodes =
+          call.services().runs().stacks(session.name(), Optional.of(run.number()));
+      return explained(
+          session, Optional.of(run), Subject.of(run, going), nodes, pictures.settled());
+    }
+  }
+
+  private Answer looked(
+      Call call,
+      SessionView session,
+      Optional<RunView> run,
+      Subject subject,
+      List<NodeStacks> nodes)
+      throws InterruptedException {
+    try (TopPictures pictures = pictures(call, session)) {
+      return explained(session, run, subject, nodes, pictures.settled());
+    }
+  }
+
+  private static TopPictures pictures(Call call, SessionView session) {
+    return new TopPictures(
+        call.services().runs(),
+        call.services().timing().clock(),
+        session,
+        Optional.empty(),
+        TopPictures.BRIEF);
+  }
+
+  private static Answer explained(
+      SessionView session,
+      Optional<RunView> run,
+      Subject subject,
+      List<NodeStacks> nodes,
+      TopPicture picture) {
+    Explanation found = new RunExplanation(subject, nodes, picture).explain();
+    return new Answer(Optional.of(session), run, found, nodes);
+  }
+
+  /** Of the rank that failed first, where there is one. */
+  private static List<String> lastLines(Call call, SessionView session, RunView run)
+      throws InterruptedException {
+    Optional<RunFailure> failure = run.failure();
+    if (failure.isEmpty() || run.progress().ended().isEmpty()) {
+      return List.of();
+    }
+    Duration since =
+        LastLines.SPAN.plus(Duration.between(run.progress().ended().get(), call.now()));
+    var asked = new LogRequest(Set.of(failure.get().rank()), false, Optional.of(since));
+    var lines = new LastLines();
+    try {
+      call.services().runs().follow(session.name(), run.number(), asked, lines);
+    } catch (GpushException unread) {
+      return List.of("(cannot be read: " + FailureText.clause(unread.failure()) + ")");
+    }
+    return lines.taken();
+  }
+
+  private static void print(Call call, Explanation answer) {
+    call.print(Clean.line(answer.text()) + "\n");
+    for (Evidence each : answer.evidence()) {
+      call.print("  " + Clean.line(each.text()) + "\n");
+      each.below().forEach(line -> call.print("    " + indented(line) + "\n"));
+    }
+    String label = "try: ";
+    for (String remedy : answer.remedies()) {
+      call.print("  " + label + Clean.line(remedy) + "\n");
+      label = "     ";
+    }
+  }
+
+  /** Cleaned without the loss of its indentation, which tells a traceback's lines apart. */
+  private static String indented(String line) {
+    String text = line.stripLeading();
+    return " ".repeat(Math.min(line.length() - text.length(), 8)) + Clean.line(text);
+  }
+}

@@ -1,0 +1,91 @@
+package dev.gpush.shell.render;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.sample.NodeStacks;
+import dev.gpush.core.sample.RankStack;
+import dev.gpush.core.sample.StackFrame;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.why.Explanation;
+import dev.gpush.shell.why.Explanation.Evidence;
+import dev.gpush.shell.why.StackGroup;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What {@code gpush why --json} prints; promised as {@link Documents} are. */
+public final class WhyDocuments {
+  private WhyDocuments() {}
+
+  public static Json.Obj of(
+      Optional<SessionView> session,
+      Optional<RunView> run,
+      Explanation answer,
+      List<NodeStacks> nodes) {
+    return Json.object(
+        "session", session.map(view -> view.name().text()),
+        "run", run.map(RunView::number),
+        "verdict", answer.code().word(),
+        "text", answer.text(),
+        "evidence", answer.evidence().stream().map(WhyDocuments::evidence).toList(),
+        "try", answer.remedies(),
+        "groups", StackGroup.of(nodes).stream().map(WhyDocuments::group).toList(),
+        "nodes", nodes.stream().map(WhyDocuments::node).toList());
+  }
+
+  private static Json.Obj evidence(Evidence each) {
+    return Json.object("text", each.text(), "lines", each.below());
+  }
+
+  private static Json.Obj group(StackGroup group) {
+    return Json.object(
+        "ranks", group.ranks(),
+        "kind", group.spot().kind().name().toLowerCase(Locale.ROOT),
+        "name", group.spot().name(),
+        "file", group.spot().file(),
+        "line", group.spot().line());
+  }
+
+  private static Json.Obj node(NodeStacks node) {
+    return Json.object(
+        "node", node.node().index(),
+        "host", node.node().host(),
+        "problem", text(node.problem()),
+        "quiet_s", node.quiet().map(Duration::toSeconds),
+        "ranks", node.ranks().stream().map(WhyDocuments::rank).toList());
+  }
+
+  private static Json.Obj rank(RankStack rank) {
+    return Json.object(
+        "rank", rank.rank(),
+        "pid", rank.process().pid(),
+        "state", rank.process().state(),
+        "cpu_percent", rank.process().cpuPercent(),
+        "kernel_wait", rank.process().kernelWait(),
+        "moved", rank.hasMoved(),
+        "frames", rank.frames().stream().map(WhyDocuments::frame).toList(),
+        "problem", rank.problem().map(each -> each.reason().name().toLowerCase(Locale.ROOT)),
+        "said", rank.problem().flatMap(each -> text(each.said())),
+        "workers",
+            rank.workers().stream()
+                .map(
+                    each ->
+                        Json.object(
+                            "pid", each.pid(),
+                            "frames", each.frames().stream().map(WhyDocuments::frame).toList()))
+                .toList());
+  }
+
+  private static Json.Obj frame(StackFrame frame) {
+    return Json.object(
+        "name", frame.function(),
+        "file", frame.file(),
+        "line", frame.line(),
+        "own", frame.isOwn());
+  }
+
+  private static Optional<String> text(String text) {
+    return Optional.of(text).filter(said -> !said.isEmpty());
+  }
+}

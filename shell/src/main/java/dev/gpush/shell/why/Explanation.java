@@ -1,0 +1,87 @@
+package dev.gpush.shell.why;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * One answer, what it is founded on, and what to try.
+ *
+ * @param remedies commands, or what to look at
+ */
+public record Explanation(Code code, String text, List<Evidence> evidence, List<String> remedies) {
+  /** What kind of answer it is, for programs; {@link #word} is promised. */
+  public enum Code {
+    /** Waits for nodes. */
+    QUEUED,
+    /** Has nodes that are not ready yet. */
+    STARTING,
+    NEEDS_LOGIN,
+    /** A request that failed. */
+    REFUSED,
+    DEGRADED,
+    /** Is being given back, or was not proved to be. */
+    ENDING,
+    IDLE,
+    /** Something other than a run uses it. */
+    BUSY,
+    FAILED,
+    DONE,
+    STOPPED,
+    /** How a run ended, or whether it has, cannot be known. */
+    UNKNOWN,
+    /** No node could be asked. */
+    UNREACHABLE,
+    /** The process of a rank has ended or was stopped, and the others go on. */
+    RANK_GONE,
+    /** Ranks wait for those that are elsewhere. */
+    RANK_APART,
+    COLLECTIVES_DIFFER,
+    /** All stand at the same place. */
+    SAME_PLACE,
+    /** All stand, at places of which none explains the others. */
+    PLACES_DIFFER,
+    /** Only the kernel's view of the processes is known. */
+    NO_STACKS,
+    LOADER_BOUND,
+    /** Works; at this moment some ranks wait for the others. */
+    BEHIND,
+    /** Works; something differs from its like. */
+    STANDS_OUT,
+    WORKING;
+
+    public String word() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+  }
+
+  /** A line, and the lines that belong below it. */
+  public record Evidence(String text, List<String> below) {
+    public Evidence {
+      below = List.copyOf(below);
+    }
+
+    static Evidence of(String text) {
+      return new Evidence(text, List.of());
+    }
+  }
+
+  public Explanation {
+    evidence = List.copyOf(evidence);
+    remedies = List.copyOf(remedies);
+  }
+
+  static Explanation of(Code code, String text, String... remedies) {
+    return new Explanation(code, text, List.of(), List.of(remedies));
+  }
+
+  public Explanation with(Evidence more) {
+    var all = new ArrayList<>(evidence);
+    all.add(more);
+    return new Explanation(code, text, all, remedies);
+  }
+
+  Explanation with(String line) {
+    return with(Evidence.of(line));
+  }
+}

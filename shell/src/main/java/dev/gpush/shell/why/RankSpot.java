@@ -1,0 +1,106 @@
+package dev.gpush.shell.why;
+
+import dev.gpush.core.sample.StackFrame;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Where a rank is, in the terms of its user: the line of their own code, and what it waits for
+ * there. Two ranks whose stacks differ below that are at the same spot.
+ *
+ * @param name of the collective, else of the function
+ */
+public record RankSpot(Kind kind, String name, String file, long line) {
+  /** What a library below the user's own line shows. */
+  public enum Kind {
+    COLLECTIVE,
+    LOADER,
+    CODE
+  }
+
+  /**
+   * Those of torch.distributed and of what is built like it. That an asynchronous one is waited for
+   * shows no name: the rank is then at the line that needs its result.
+   */
+  private static final Set<String> COLLECTIVES =
+      Set.of(
+          "all_gather",
+          "all_gather_into_tensor",
+          "all_gather_object",
+          "all_reduce",
+          "all_reduce_coalesced",
+          "all_to_all",
+          "all_to_all_single",
+          "barrier",
+          "batch_isend_irecv",
+          "broadcast",
+          "broadcast_object_list",
+          "destroy_process_group",
+          "gather",
+          "gather_object",
+          "init_process_group",
+          "monitored_barrier",
+          "new_group",
+          "recv",
+          "reduce",
+          "reduce_scatter",
+          "reduce_scatter_tensor",
+          "scatter",
+          "scatter_object_list",
+          "send",
+          "wait_for_everyone");
+
+  /** Where these names mean collectives. */
+  private static final List<String> LIBRARIES =
+      List.of("torch/distributed/", "deepspeed/comm/", "accelerate/");
+
+  private static final String LOADER_FILE = "torch/utils/data/dataloader.py";
+  private static final String MODULE = "<module>";
+
+  /**
+   * @param frames the innermost first; at least one
+   */
+  static RankSpot of(List<StackFrame> frames) {
+    int own = 0;
+    while (own < frames.size() && !frames.get(own).isOwn()) {
+      own++;
+    }
+    StackFrame at = frames.get(own < frames.size() ? own : 0);
+    List<StackFrame> below = frames.subList(0, own);
+    // The outermost one is the call that the user wrote.
+    Optional<StackFrame> collective = below.reversed().stream().filter(RankSpot::is).findFirst();
+    if (collective.isPresent()) {
+      String name = simple(collective.get().function());
+      return new RankSpot(Kind.COLLECTIVE, name, at.file(), at.line());
+    }
+    boolean isLoader = below.stream().anyMatch(frame -> frame.file().equals(LOADER_FILE));
+    return new RankSpot(isLoader ? Kind.LOADER : Kind.CODE, at.function(), at.file(), at.line());
+  }
+
+  private static boolean is(StackFrame frame) {
+    return LIBRARIES.stream().anyMatch(frame.file()::startsWith)
+        && COLLECTIVES.contains(simple(frame.function()));
+  }
+
+  private static String simple(String function) {
+    return function.substring(function.lastIndexOf('.') + 1);
+  }
+
+  public String place() {
+    return file + ":" + line;
+  }
+
+  /** As a predicate of one rank, or of several: "wait in all_reduce at train.py:42". */
+  String predicate(boolean isOne) {
+    return switch (kind) {
+      case COLLECTIVE -> (isOne ? "waits in " : "wait in ") + name + " at " + place();
+      case LOADER -> (isOne ? "waits" : "wait") + " for the data loader at " + place();
+      case CODE ->
+          (isOne ? "is " : "are ")
+              + (name.equals(MODULE) ? "" : "in " + name + " ")
+              + "at "
+              + place();
+    };
+  }
+}

@@ -1,0 +1,183 @@
+package dev.gpush.shell.why;
+
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.text.RunFailureText;
+import dev.gpush.shell.why.Explanation.Code;
+import dev.gpush.shell.why.Explanation.Evidence;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Why nothing runs: of a session, of a run that is over, and of a request that failed. */
+public final class SessionExplanation {
+  private SessionExplanation() {}
+
+  /**
+   * @param last its newest run, which is over
+   */
+  public static Explanation of(SessionView session, Optional<RunView> last, Instant now) {
+    String name = session.name().text();
+    Optional<String> login = session.status().needsLogin();
+    if (login.isPresent()) {
+      return Explanation.of(
+          Code.NEEDS_LOGIN,
+          name + " needs you" + colon(session.detail()) + ". Nothing is lost",
+          "gpush login " + login.get());
+    }
+    return switch (session.state()) {
+      case ASKED, QUEUED -> queued(session, now);
+      case GRANTED ->
+          Explanation.of(
+              Code.STARTING,
+              name + " has its nodes and is starting" + colon(session.detail()),
+              "gpush nodes");
+      case DEGRADED ->
+          Explanation.of(
+              Code.DEGRADED,
+              name + " is degraded" + colon(session.detail()),
+              "gpush up --replace",
+              "gpush nodes");
+      case RELEASING, RELEASED, LEAKED ->
+          Explanation.of(
+              Code.ENDING,
+              name + " is " + session.state().word() + colon(session.detail()),
+              "gpush doctor");
+      case READY -> ready(session, last, now);
+    };
+  }
+
+  private static String colon(String detail) {
+    return detail.isEmpty() ? "" : ": " + detail;
+  }
+
+  private static Explanation queued(SessionView session, Instant now) {
+    Duration since = Duration.between(session.created(), now);
+    String name = session.name().text();
+    return Explanation.of(
+        Code.QUEUED,
+        name
+            + " has waited for "
+            + session.shape()
+            + " on "
+            + session.backend()
+            + " for "
+            + DurationText.coarse(since)
+            + colon(session.detail()),
+        "gpush up --dry-run says what smaller request would start, and when this one",
+        "gpush down " + name + " cancels it");
+  }
+
+  private static Explanation ready(SessionView session, Optional<RunView> last, Instant now) {
+    String activity = session.lease().activity();
+    // While something keeps it, its idle time has no end.
+    boolean isBusy = session.idleLeft().isEmpty() && !activity.isEmpty();
+    String name = session.name().text();
+    Explanation found =
+        isBusy
+            ? Explanation.of(
+                Code.BUSY, name + " has no run in progress, but is " + activity, "gpush top")
+            : Explanation.of(
+                Code.IDLE,
+                name + (activity.isEmpty() ? " runs nothing" : " is " + activity),
+                "gpush extend keeps it for another idle time",
+                "gpush down gives it back now");
+    for (String line : lease(session)) {
+      found = found.with(line);
+    }
+    return last.isPresent() ? found.with(ended(last.get(), now)) : found;
+  }
+
+  private static List<String> lease(SessionView session) {
+    var lines = new ArrayList<String>();
+    session
+        .idleLeft()
+        .ifPresent(
+            left ->
+                lines.add(
+                    "its nodes are given back in "
+                        + DurationText.coarse(left)
+                        + " if nothing uses them; an open connection is no use"));
+    session
+        .hardEndLeft()
+        .ifPresent(
+            left ->
+                lines.add(
+                    "its nodes are given back in " + DurationText.coarse(left) + " in any case"));
+    return lines;
+  }
+
+  private static String ended(RunView run, Instant now) {
+    return run.label(took(run, now)) + " " + end(run) + ago(run, now);
+  }
+
+  private static Duration took(RunView run, Instant now) {
+    return Duration.between(run.started(), run.progress().ended().orElse(now));
+  }
+
+  private static String ago(RunView run, Instant now) {
+    return run.progress()
+        .ended()
+        .map(at -> ", " + DurationText.coarse(Duration.between(at, now)) + " ago")
+        .orElse("");
+  }
+
+  private static String end(RunView run) {
+    return switch (run.state()) {
+      case DONE -> "is done";
+      case STOPPED -> "was stopped";
+      case FAILED -> "failed" + run.exit().map(exit -> " with exit status " + exit).orElse("");
+      case LOST -> "was lost";
+      case STARTING, RUNNING, STOPPING -> "is " + run.state().word();
+      case UNKNOWN -> "has an end that is not known: the link to a node ended before it";
+    };
+  }
+
+  /**
+   * @param lines what the rank that failed first printed last
+   */
+  public static Explanation ofEnded(RunView run, List<String> lines, Instant now) {
+    Optional<String> reason = run.failure().map(failure -> new RunFailureText(failure).line());
+    String text = ended(run, now) + reason.map(line -> ": " + line).orElse("");
+    String number = "" + run.number();
+    Code code =
+        switch (run.state()) {
+          case DONE -> Code.DONE;
+          case STOPPED -> Code.STOPPED;
+          case FAILED, LOST -> Code.FAILED;
+          case STARTING, RUNNING, STOPPING, UNKNOWN -> Code.UNKNOWN;
+        };
+    if (code != Code.FAILED) {
+      return Explanation.of(code, text, "gpush logs " + number);
+    }
+    String rank =
+        run.failure()
+            .map(failure -> failure.rank() < 0 ? " --launcher" : " --rank " + failure.rank())
+            .orElse("");
+    Explanation found = Explanation.of(code, text, "gpush logs " + number + rank);
+    return lines.isEmpty() ? found : found.with(new Evidence("it printed last:", lines));
+  }
+
+  /** A request that failed while no command waited for it. */
+  public static Explanation ofRequest(EndedRequest request, Instant now) {
+    return Explanation.of(
+        Code.REFUSED,
+        request.session()
+            + ", requested "
+            + DurationText.coarse(Duration.between(request.asked(), now))
+            + " ago, failed: "
+            + request.why(),
+        "gpush up",
+        "gpush up --dry-run says where it could start");
+  }
+
+  /** Whether runs may be in progress on its nodes. */
+  public static boolean hasNodes(SessionView session) {
+    return session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
+  }
+}
