@@ -30,7 +30,7 @@ public final class WhyDocuments {
         "text", answer.text(),
         "evidence", answer.evidence().stream().map(WhyDocuments::evidence).toList(),
         "try", answer.remedies(),
-        "groups", StackGroup.of(nodes).stream().map(WhyDocuments::group).toList(),
+        "groups", StackGroup.ofNodes(nodes).stream().map(WhyDocuments::group).toList(),
         "nodes", nodes.stream().map(WhyDocuments::node).toList());
   }
 

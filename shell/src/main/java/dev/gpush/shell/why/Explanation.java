@@ -1,6 +1,7 @@
 package dev.gpush.shell.why;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -32,15 +33,17 @@ public record Explanation(Code code, String text, List<Evidence> evidence, List<
     UNKNOWN,
     /** No node could be asked. */
     UNREACHABLE,
-    /** The process of a rank has ended or was stopped, and the others go on. */
+    /** The process of a rank has ended or was stopped, and no other one moves. */
     RANK_GONE,
-    /** Ranks wait for those that are elsewhere. */
+    /** Most ranks are at one place, and a few elsewhere. */
     RANK_APART,
     COLLECTIVES_DIFFER,
     /** All stand at the same place. */
     SAME_PLACE,
     /** All stand, at places of which none explains the others. */
     PLACES_DIFFER,
+    /** None was seen to move, but it is not known of all of them. */
+    PARTLY_SEEN,
     /** Only the kernel's view of the processes is known. */
     NO_STACKS,
     LOADER_BOUND,
@@ -71,8 +74,10 @@ public record Explanation(Code code, String text, List<Evidence> evidence, List<
     remedies = List.copyOf(remedies);
   }
 
+  /** Empty remedies are left out. */
   static Explanation of(Code code, String text, String... remedies) {
-    return new Explanation(code, text, List.of(), List.of(remedies));
+    List<String> lines = Arrays.stream(remedies).filter(line -> !line.isEmpty()).toList();
+    return new Explanation(code, text, List.of(), lines);
   }
 
   public Explanation with(Evidence more) {

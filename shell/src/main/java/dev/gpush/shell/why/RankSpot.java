@@ -9,12 +9,14 @@ import java.util.Set;
  * Where a rank is, in the terms of its user: the line of their own code, and what it waits for
  * there. Two ranks whose stacks differ below that are at the same spot.
  *
- * @param name of the collective, else of the function
+ * @param name of the call that waits for other ranks, else of the function
  */
 public record RankSpot(Kind kind, String name, String file, long line) {
   /** What a library below the user's own line shows. */
   public enum Kind {
     COLLECTIVE,
+    /** A call that waits for one other rank. */
+    PEER,
     LOADER,
     CODE
   }
@@ -33,7 +35,6 @@ public record RankSpot(Kind kind, String name, String file, long line) {
           "all_to_all",
           "all_to_all_single",
           "barrier",
-          "batch_isend_irecv",
           "broadcast",
           "broadcast_object_list",
           "destroy_process_group",
@@ -42,16 +43,17 @@ public record RankSpot(Kind kind, String name, String file, long line) {
           "init_process_group",
           "monitored_barrier",
           "new_group",
-          "recv",
           "reduce",
           "reduce_scatter",
           "reduce_scatter_tensor",
           "scatter",
           "scatter_object_list",
-          "send",
           "wait_for_everyone");
 
-  /** Where these names mean collectives. */
+  private static final Set<String> PEERS =
+      Set.of("batch_isend_irecv", "irecv", "isend", "recv", "send");
+
+  /** Where these names mean calls that wait for other ranks. */
   private static final List<String> LIBRARIES =
       List.of("torch/distributed/", "deepspeed/comm/", "accelerate/");
 
@@ -69,18 +71,18 @@ public record RankSpot(Kind kind, String name, String file, long line) {
     StackFrame at = frames.get(own < frames.size() ? own : 0);
     List<StackFrame> below = frames.subList(0, own);
     // The outermost one is the call that the user wrote.
-    Optional<StackFrame> collective = below.reversed().stream().filter(RankSpot::is).findFirst();
-    if (collective.isPresent()) {
-      String name = simple(collective.get().function());
-      return new RankSpot(Kind.COLLECTIVE, name, at.file(), at.line());
+    Optional<String> call =
+        below.reversed().stream()
+            .filter(frame -> LIBRARIES.stream().anyMatch(frame.file()::startsWith))
+            .map(frame -> simple(frame.function()))
+            .filter(name -> COLLECTIVES.contains(name) || PEERS.contains(name))
+            .findFirst();
+    if (call.isPresent()) {
+      Kind kind = PEERS.contains(call.get()) ? Kind.PEER : Kind.COLLECTIVE;
+      return new RankSpot(kind, call.get(), at.file(), at.line());
     }
     boolean isLoader = below.stream().anyMatch(frame -> frame.file().equals(LOADER_FILE));
     return new RankSpot(isLoader ? Kind.LOADER : Kind.CODE, at.function(), at.file(), at.line());
-  }
-
-  private static boolean is(StackFrame frame) {
-    return LIBRARIES.stream().anyMatch(frame.file()::startsWith)
-        && COLLECTIVES.contains(simple(frame.function()));
   }
 
   private static String simple(String function) {
@@ -94,7 +96,7 @@ public record RankSpot(Kind kind, String name, String file, long line) {
   /** As a predicate of one rank, or of several: "wait in all_reduce at train.py:42". */
   String predicate(boolean isOne) {
     return switch (kind) {
-      case COLLECTIVE -> (isOne ? "waits in " : "wait in ") + name + " at " + place();
+      case COLLECTIVE, PEER -> (isOne ? "waits in " : "wait in ") + name + " at " + place();
       case LOADER -> (isOne ? "waits" : "wait") + " for the data loader at " + place();
       case CODE ->
           (isOne ? "is " : "are ")

@@ -5,9 +5,8 @@ import dev.gpush.core.sample.GpuSample;
 import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.sample.NodeSample;
 import dev.gpush.core.sample.NodeStacks;
-import dev.gpush.core.sample.RankStack;
 import dev.gpush.core.sample.RankStack.Problem;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.shell.top.Standouts;
 import dev.gpush.shell.top.Standouts.Standout;
 import dev.gpush.shell.top.TopPicture;
@@ -17,7 +16,6 @@ import dev.gpush.shell.why.StackGroup.Member;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -30,29 +28,17 @@ import java.util.Optional;
  * printed, and the user knows their steps.
  */
 public final class RunExplanation {
-  /** Output that is younger is no sign of a standstill. */
-  private static final Duration QUIET = Duration.ofSeconds(10);
-
-  /** Per cent of a processor from which on a process computes. */
-  private static final int BUSY = 50;
-
-  private static final int SOME = 5;
-
   /** GPUs below this and processors above the other wait for what the processors do. */
   private static final int GPU_LOW = 30;
 
   private static final int CPU_HIGH = 85;
 
-  /** Places that are named in the sentence. */
-  private static final int PLACES = 3;
-
   private static final int MOST_EVIDENCE = 6;
 
   private final Subject subject;
-  private final List<NodeStacks> nodes;
+  private final CommandText commands;
+  private final LookedRanks ranks;
   private final TopPicture picture;
-  private final List<Member> members;
-  private final List<StackGroup> groups;
 
   /**
    * What is asked about.
@@ -60,216 +46,182 @@ public final class RunExplanation {
    * @param label the beginning of the sentence
    * @param run empty: ranks that were started by hand
    * @param ranks how many it has
-   * @param python of the ranks; possibly nothing
+   * @param nodes on which it has slots; none: any of the session
    */
-  public record Subject(String label, Optional<Integer> run, int ranks, String python) {
+  public record Subject(
+      String label,
+      Optional<Integer> run,
+      int ranks,
+      String python,
+      String mode,
+      List<Integer> nodes) {
+    public Subject {
+      nodes = List.copyOf(nodes);
+    }
+
     public static Subject of(RunView run, Duration going) {
-      String python = run.launched().python();
-      return new Subject(run.label(going), Optional.of(run.number()), run.ranks(), python);
+      List<Integer> nodes =
+          run.slots().stream()
+              .map(slot -> Integer.parseInt(slot.substring(0, slot.indexOf(':'))))
+              .distinct()
+              .toList();
+      return new Subject(
+          run.label(going),
+          Optional.of(run.number()),
+          run.ranks(),
+          run.launched().python(),
+          run.launched().mode(),
+          nodes);
     }
 
     /** Ranks that these nodes have found. */
     public static Subject byHand(List<NodeStacks> nodes) {
       int ranks = nodes.stream().mapToInt(node -> node.ranks().size()).sum();
       String label = ranks == 1 ? "the rank that was" : "the " + ranks + " ranks that were";
-      return new Subject(label + " started by hand", Optional.empty(), ranks, "");
+      return new Subject(label + " started by hand", Optional.empty(), ranks, "", "", List.of());
+    }
+
+    boolean isOne() {
+      return run.isPresent() || ranks == 1;
+    }
+
+    boolean isOn(int node) {
+      return nodes.contains(node);
     }
 
     String says(String one, String several) {
-      return label + " " + (run.isPresent() || ranks == 1 ? one : several);
+      return label + " " + (isOne() ? one : several);
+    }
+
+    /** The question again. */
+    String again(CommandText commands) {
+      return commands.of("why" + run.map(number -> " " + number).orElse(""));
     }
   }
 
   /**
    * @param picture of the same nodes
    */
-  public RunExplanation(Subject subject, List<NodeStacks> nodes, TopPicture picture) {
+  public RunExplanation(
+      Subject subject, CommandText commands, List<NodeStacks> nodes, TopPicture picture) {
     this.subject = subject;
-    this.nodes = List.copyOf(nodes);
+    this.commands = commands;
+    this.ranks = new LookedRanks(subject, nodes);
     this.picture = picture;
-    this.members = StackGroup.members(nodes);
-    this.groups = StackGroup.of(nodes);
   }
 
   public Explanation explain() {
-    if (members.isEmpty()) {
+    return founded(verdict());
+  }
+
+  private Explanation verdict() {
+    var still = new StillRanks(subject, ranks, commands);
+    if (ranks.members().isEmpty()) {
       return nothing();
     }
-    List<Member> gone = members.stream().filter(RunExplanation::isGone).toList();
-    Explanation verdict =
-        !gone.isEmpty()
-            ? gone(gone)
-            : groups.isEmpty()
-                ? unseen()
-                : groups.stream().allMatch(StackGroup::isStill) ? still() : moving();
-    return founded(verdict);
+    if (ranks.live().isEmpty()) {
+      return ranks.stopped().isEmpty() ? over() : still.gone();
+    }
+    if (ranks.groups().isEmpty()) {
+      return unseen();
+    }
+    if (!ranks.moved().isEmpty()) {
+      return moving();
+    }
+    if (!ranks.areWhole()) {
+      return still.partly();
+    }
+    return ranks.gone().isEmpty() ? still.explain() : still.gone();
   }
 
   private Explanation nothing() {
-    List<NodeStacks> silent = nodes.stream().filter(node -> !node.problem().isEmpty()).toList();
-    if (silent.size() == nodes.size() && !nodes.isEmpty()) {
-      return founded(
-          Explanation.of(
-              Code.UNREACHABLE,
-              subject.label() + " cannot be looked at: no node answers",
-              "gpush nodes",
-              "gpush ps"));
-    }
-    return founded(
-        Explanation.of(
-            Code.STARTING,
-            subject.says("has", "have") + " no process on the nodes that answer: it starts or ends",
-            subject.run().map(run -> "gpush logs " + run + " -f").orElse("gpush ps")));
-  }
-
-  private static boolean isGone(Member member) {
-    return switch (member.stack().process().state()) {
-      case "T", "t", "Z", "X", "ended" -> true;
-      default -> false;
-    };
-  }
-
-  private Explanation gone(List<Member> gone) {
-    boolean isStopped = gone.stream().allMatch(each -> isStopped(each.stack()));
-    Member first = gone.getFirst();
-    String wakes =
-        "gpush exec --on "
-            + first.node().index()
-            + " -- kill -CONT "
-            + first.stack().process().pid();
-    return Explanation.of(
-        Code.RANK_GONE,
-        subject.says("waits", "wait")
-            + " for "
-            + StackGroup.names(gone)
-            + (isStopped
-                ? ", which a signal has stopped (SIGSTOP, a debugger or Ctrl-Z)"
-                : gone.size() == 1 ? ", whose process has ended" : ", whose processes have ended"),
-        isStopped ? new String[] {wakes} : logs(first));
-  }
-
-  private static boolean isStopped(RankStack stack) {
-    return stack.process().state().equalsIgnoreCase("t");
-  }
-
-  // ---- with stacks
-
-  private Explanation still() {
-    boolean isQuiet = quiet().map(time -> time.compareTo(QUIET) >= 0).orElse(true);
-    String looked =
-        nodes.stream()
-            .flatMap(node -> node.looked().stream())
-            .min(Duration::compareTo)
-            .map(time -> " for " + seconds(time))
-            .orElse("");
-    String begin =
-        isQuiet
-            ? subject.says("stands still: ", "stand still: ")
-            : subject.label() + " did not move" + looked + ": ";
-    long collectives = groups.stream().filter(StackGroup::isCollective).count();
-    StackGroup first = groups.getFirst();
-    if (isLoaderBound()) {
-      return Explanation.of(Code.LOADER_BOUND, begin + places(), loader());
-    }
-    if (groups.size() == 1) {
-      return Explanation.of(Code.SAME_PLACE, begin + places(), together(first));
-    }
-    if (collectives == groups.size()) {
+    List<NodeStacks> silent = ranks.silent();
+    if (!silent.isEmpty() && silent.size() == ranks.nodes().size()) {
       return Explanation.of(
-          Code.COLLECTIVES_DIFFER,
-          begin + places(),
-          "all ranks must make the same collective calls in the same order: compare "
-              + first.spot().place()
-              + " with "
-              + groups.get(1).spot().place());
+          Code.UNREACHABLE,
+          subject.label() + " cannot be looked at: no node of it answers",
+          commands.of("nodes"),
+          "gpush ps");
     }
-    boolean isMost = 2 * first.size() > seen();
-    return collectives == 1 || isMost
-        ? Explanation.of(Code.RANK_APART, begin + places(), apart(groups.get(1)))
-        : Explanation.of(Code.PLACES_DIFFER, begin + places(), logs(first.members().getFirst()));
+    if (!silent.isEmpty()) {
+      return Explanation.of(
+          Code.PARTLY_SEEN,
+          subject.label()
+              + " has no process on the nodes that answer; not seen: "
+              + Phrase.and(silent.stream().map(node -> "node " + node.node().index()).toList()),
+          commands.of("nodes"));
+    }
+    return over();
   }
 
-  private String[] apart(StackGroup odd) {
-    var lines = new ArrayList<String>();
-    Member member = odd.members().getFirst();
-    lines.add(
-        "look at "
-            + odd.spot().place()
-            + ", where "
-            + odd.names()
-            + (odd.size() == 1 ? " is" : " are")
-            + ": the others cannot go on before that");
-    if (member.stack().process().state().equals("D")) {
-      lines.add("gpush exec --on " + member.node().index() + " -- df -h .");
-    }
-    lines.addAll(List.of(logs(member)));
-    return lines.toArray(new String[0]);
+  private Explanation over() {
+    return Explanation.of(
+        Code.STARTING,
+        subject.says("has", "have") + " no process now: it starts or ends",
+        subject.run().map(run -> commands.of("logs " + run + " -f")).orElse("gpush ps"));
   }
 
-  private String[] together(StackGroup all) {
-    if (!all.isCollective() || seen() < 2) {
-      return new String[] {"look at " + all.spot().place()};
-    }
-    var lines = new ArrayList<String>();
-    lines.add("all ranks are there, so the network or a GPU does not answer");
-    subject.run().ifPresent(run -> lines.add("gpush stop " + run + ", then gpush check --level 2"));
-    return lines.toArray(new String[0]);
-  }
+  // ---- with stacks that change
 
   private Explanation moving() {
-    if (isLoaderBound()) {
+    if (!ranks.stopped().isEmpty()) {
       return Explanation.of(
-          Code.LOADER_BOUND, subject.says("waits", "wait") + " for data: " + places(), loader());
+          Code.STANDS_OUT,
+          works() + ", but " + ranks.ends().getFirst(),
+          StillRanks.wakes(commands, ranks));
+    }
+    if (ranks.areLoaderBound()) {
+      return Explanation.of(
+          Code.LOADER_BOUND, works() + "; at this moment " + ranks.places(), loader());
     }
     Optional<String> starved = starved();
     if (starved.isPresent()) {
-      return Explanation.of(
-          Code.LOADER_BOUND,
-          subject.says("waits", "wait") + " for data: " + starved.get(),
-          loader());
+      return Explanation.of(Code.LOADER_BOUND, works() + ", but " + starved.get(), loader());
     }
-    List<Standout> standouts = standouts();
-    StackGroup first = groups.getFirst();
-    boolean isAwaited =
-        groups.size() > 1
-            && first.isCollective()
-            && first.isStill()
-            && 2 * first.size() >= seen()
-            && groups.stream().skip(1).noneMatch(StackGroup::isCollective);
-    if (isAwaited) {
+    if (isAwaited()) {
       return Explanation.of(
           Code.BEHIND,
-          subject.says("works", "work") + "; at this moment " + places(),
-          "gpush why again: ranks that are behind each time are the slow ones",
-          "gpush top");
+          works() + "; at this moment " + ranks.places(),
+          subject.again(commands) + " again: ranks that are behind each time are the slow ones",
+          commands.of("top"));
     }
+    List<Standout> standouts = standouts();
     if (!standouts.isEmpty()) {
       return Explanation.of(
           Code.STANDS_OUT,
-          subject.says("works", "work") + ", but " + standouts.getFirst().sentence(),
-          "gpush top");
+          works() + ", but " + standouts.getFirst().sentence(),
+          commands.of("top"));
     }
     return Explanation.of(
         Code.WORKING,
-        subject.says("works", "work") + ": ranks moved while gpush looked",
-        "gpush top");
+        works() + ": " + StackGroup.names(ranks.moved()) + " moved while gpush looked",
+        commands.of("top"));
   }
 
-  /** Ranks that wait for data, where none waits for another rank. */
-  private boolean isLoaderBound() {
-    int waiting =
-        groups.stream()
-            .filter(group -> group.spot().kind() == RankSpot.Kind.LOADER)
-            .mapToInt(StackGroup::size)
-            .sum();
-    return 2 * waiting >= seen() && groups.stream().noneMatch(StackGroup::isCollective);
+  /** That stacks change is no proof of work while nothing is printed. */
+  private String works() {
+    return ranks
+        .quiet()
+        .filter(_ -> ranks.isQuiet())
+        .map(quiet -> subject.says("moves", "move") + " and has printed " + ranks.printed(quiet))
+        .orElse(subject.says("works", "work"));
   }
 
-  private static String[] loader() {
+  private boolean isAwaited() {
+    List<StackGroup> groups = ranks.groups();
+    StackGroup first = groups.getFirst();
+    return groups.size() > 1
+        && first.isCollective()
+        && first.isStill()
+        && 2 * first.size() >= ranks.all()
+        && groups.stream().skip(1).noneMatch(StackGroup::isCollective);
+  }
+
+  private String[] loader() {
     return new String[] {
       "more num_workers in the DataLoader where processors are free, less work for each item where not",
-      "data on a local disk: gpush cp",
-      "gpush top"
+      "data on a local disk: " + commands.of("cp"),
+      commands.of("top")
     };
   }
 
@@ -295,7 +247,7 @@ public final class RunExplanation {
                 + Math.round(cpu.get())
                 + "% busy and its GPUs "
                 + busy.get(busy.size() / 2)
-                + "%");
+                + "%: they may wait for data");
       }
     }
     return Optional.empty();
@@ -313,55 +265,27 @@ public final class RunExplanation {
         .toList();
   }
 
-  /** "3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17". */
-  private String places() {
-    int all = Math.max(subject.ranks(), members.size());
-    StackGroup first = groups.getFirst();
-    var parts = new ArrayList<String>();
-    boolean isWhole = first.size() == all;
-    String who =
-        isWhole
-            ? all == 1 ? "its rank" : "all " + all + " ranks"
-            : first.size() == 1 ? first.names() : first.size() + " of " + all + " ranks";
-    parts.add(who + " " + first.spot().predicate(first.size() == 1));
-    groups.stream()
-        .skip(1)
-        .limit(PLACES - 1)
-        .forEach(
-            group -> parts.add(group.names() + " " + group.spot().predicate(group.size() == 1)));
-    if (groups.size() > PLACES) {
-      int rest = groups.stream().skip(PLACES).mapToInt(StackGroup::size).sum();
-      parts.add(rest + (rest == 1 ? " is elsewhere" : " are elsewhere"));
-    }
-    if (seen() < all) {
-      parts.add(
-          "where " + (all - seen() == 1 ? "one is" : (all - seen()) + " are") + " is not known");
-    }
-    return String.join("; ", parts);
-  }
-
-  private int seen() {
-    return groups.stream().mapToInt(StackGroup::size).sum();
-  }
-
   // ---- without stacks
 
   private Explanation unseen() {
-    List<Member> busy = members.stream().filter(RunExplanation::isBusy).toList();
+    List<Member> live = ranks.live();
+    List<Member> busy = live.stream().filter(LookedRanks::isBusy).toList();
     List<Member> blocked =
-        members.stream().filter(each -> each.stack().process().state().equals("D")).toList();
+        live.stream().filter(each -> each.stack().process().state().equals("D")).toList();
     String what;
-    if (!blocked.isEmpty()) {
+    if (!ranks.gone().isEmpty()) {
+      what = String.join("; ", ranks.ends());
+    } else if (!blocked.isEmpty()) {
       what =
           StackGroup.names(blocked)
               + verb(blocked.size(), " wait")
               + " for a disk or a network file system";
     } else if (busy.isEmpty()) {
-      what = count(members.size()) + verb(members.size(), " wait") + ", none computes";
-    } else if (busy.size() == members.size()) {
+      what = count(live.size()) + verb(live.size(), " wait") + ", none computes";
+    } else if (busy.size() == live.size()) {
       what = count(busy.size()) + computing(busy.size());
     } else {
-      int others = members.size() - busy.size();
+      int others = live.size() - busy.size();
       what =
           StackGroup.names(busy)
               + computing(busy.size())
@@ -371,13 +295,6 @@ public final class RunExplanation {
     return Explanation.of(
         Code.NO_STACKS,
         subject.label() + ": " + what + ". Where in their code is not known, because " + problem());
-  }
-
-  /** One that is ready and gets little on a full machine computes, too. */
-  private static boolean isBusy(Member member) {
-    RankStack.Process process = member.stack().process();
-    int least = process.state().equals("R") ? SOME : BUSY;
-    return process.cpuPercent().filter(share -> share >= least).isPresent();
   }
 
   private String count(int ranks) {
@@ -399,7 +316,7 @@ public final class RunExplanation {
   }
 
   private String problem() {
-    return problems().stream()
+    return ranks.problems().stream()
         .map(Problem::reason)
         .findFirst()
         .map(
@@ -410,11 +327,7 @@ public final class RunExplanation {
                   case LATE -> "py-spy did not answer in time";
                   case FAILED -> "py-spy could not read them";
                 })
-        .orElse("no node told it");
-  }
-
-  private List<Problem> problems() {
-    return members.stream().flatMap(each -> each.stack().problem().stream()).toList();
+        .orElse("py-spy showed no Python code");
   }
 
   // ---- what it is founded on
@@ -422,17 +335,16 @@ public final class RunExplanation {
   /** With what was seen, and how to see more. */
   private Explanation founded(Explanation verdict) {
     var evidence = new ArrayList<>(verdict.evidence());
-    quiet()
+    ranks
+        .quiet()
         .map(
-            time ->
-                time.compareTo(QUIET) < 0
-                    ? "it printed something " + seconds(time) + " ago"
-                    : "it has printed nothing for " + DurationText.of(time))
+            quiet -> "it " + (ranks.isQuiet() ? "has printed " : "printed ") + ranks.printed(quiet))
         .ifPresent(line -> evidence.add(Evidence.of(line)));
-    groups.stream().limit(MOST_EVIDENCE).forEach(group -> evidence.add(group.evidence()));
+    StackGroup.of(ranks.members()).stream()
+        .limit(MOST_EVIDENCE)
+        .forEach(group -> evidence.add(group.evidence()));
     unknown().ifPresent(evidence::add);
-    nodes.stream()
-        .filter(node -> !node.problem().isEmpty())
+    ranks.silent().stream()
         .map(
             node ->
                 "node " + node.node().index() + " (" + node.node().host() + "): " + node.problem())
@@ -441,21 +353,14 @@ public final class RunExplanation {
         .limit(MOST_EVIDENCE)
         .forEach(each -> evidence.add(Evidence.of(each.sentence())));
     var remedies = new ArrayList<>(verdict.remedies());
-    remedies.addAll(new StackAccess(nodes, subject.python()).remedies());
-    subject
-        .run()
-        .filter(_ -> isHopeless(verdict.code()))
-        .ifPresent(run -> remedies.add("gpush stop " + run));
+    remedies.addAll(new StackAccess(ranks.nodes(), subject, commands).remedies());
     return new Explanation(verdict.code(), verdict.text(), evidence, remedies);
-  }
-
-  private static boolean isHopeless(Code code) {
-    return code == Code.RANK_APART || code == Code.COLLECTIVES_DIFFER || code == Code.PLACES_DIFFER;
   }
 
   /** Ranks without a stack: what the kernel says of them, and what py-spy said. */
   private Optional<Evidence> unknown() {
-    List<Member> all = members.stream().filter(each -> each.stack().frames().isEmpty()).toList();
+    List<Member> all =
+        ranks.members().stream().filter(each -> each.stack().frames().isEmpty()).toList();
     if (all.isEmpty()) {
       return Optional.empty();
     }
@@ -469,21 +374,5 @@ public final class RunExplanation {
             .map(text -> "py-spy: " + text)
             .toList();
     return Optional.of(new Evidence(StackGroup.names(all) + ": " + StackGroup.doing(all), said));
-  }
-
-  private Optional<Duration> quiet() {
-    return nodes.stream().flatMap(node -> node.quiet().stream()).min(Duration::compareTo);
-  }
-
-  private static String seconds(Duration time) {
-    return String.format(Locale.ROOT, "%.1fs", time.toMillis() / 1000.0);
-  }
-
-  private String[] logs(Member member) {
-    return subject
-        .run()
-        .map(run -> "gpush logs " + run + member.rank().map(rank -> " --rank " + rank).orElse(""))
-        .map(line -> new String[] {line})
-        .orElse(new String[0]);
   }
 }

@@ -16,12 +16,16 @@ import java.util.Optional;
 
 /** Why nothing runs: of a session, of a run that is over, and of a request that failed. */
 public final class SessionExplanation {
+  /** A run that failed earlier than that is no news. */
+  private static final Duration RECENT = Duration.ofHours(1);
+
   private SessionExplanation() {}
 
   /**
    * @param last its newest run, which is over
    */
-  public static Explanation of(SessionView session, Optional<RunView> last, Instant now) {
+  public static Explanation of(
+      SessionView session, Optional<RunView> last, CommandText commands, Instant now) {
     String name = session.name().text();
     Optional<String> login = session.status().needsLogin();
     if (login.isPresent()) {
@@ -31,24 +35,24 @@ public final class SessionExplanation {
           "gpush login " + login.get());
     }
     return switch (session.state()) {
-      case ASKED, QUEUED -> queued(session, now);
+      case ASKED, QUEUED -> queued(session, commands, now);
       case GRANTED ->
           Explanation.of(
               Code.STARTING,
               name + " has its nodes and is starting" + colon(session.detail()),
-              "gpush nodes");
+              commands.of("nodes"));
       case DEGRADED ->
           Explanation.of(
               Code.DEGRADED,
               name + " is degraded" + colon(session.detail()),
-              "gpush up --replace",
-              "gpush nodes");
+              commands.of("up --replace"),
+              commands.of("nodes"));
       case RELEASING, RELEASED, LEAKED ->
           Explanation.of(
               Code.ENDING,
               name + " is " + session.state().word() + colon(session.detail()),
               "gpush doctor");
-      case READY -> ready(session, last, now);
+      case READY -> ready(session, last, commands, now);
     };
   }
 
@@ -56,7 +60,7 @@ public final class SessionExplanation {
     return detail.isEmpty() ? "" : ": " + detail;
   }
 
-  private static Explanation queued(SessionView session, Instant now) {
+  private static Explanation queued(SessionView session, CommandText commands, Instant now) {
     Duration since = Duration.between(session.created(), now);
     String name = session.name().text();
     return Explanation.of(
@@ -69,28 +73,45 @@ public final class SessionExplanation {
             + " for "
             + DurationText.coarse(since)
             + colon(session.detail()),
-        "gpush up --dry-run says what smaller request would start, and when this one",
+        commands.of("up --dry-run") + " says what smaller request would start, and when this one",
         "gpush down " + name + " cancels it");
   }
 
-  private static Explanation ready(SessionView session, Optional<RunView> last, Instant now) {
+  private static Explanation ready(
+      SessionView session, Optional<RunView> last, CommandText commands, Instant now) {
     String activity = session.lease().activity();
-    // While something keeps it, its idle time has no end.
-    boolean isBusy = session.idleLeft().isEmpty() && !activity.isEmpty();
     String name = session.name().text();
     Explanation found =
-        isBusy
+        isBusy(session)
             ? Explanation.of(
-                Code.BUSY, name + " has no run in progress, but is " + activity, "gpush top")
+                Code.BUSY, name + " has no run in progress, but is " + activity, commands.of("top"))
             : Explanation.of(
                 Code.IDLE,
                 name + (activity.isEmpty() ? " runs nothing" : " is " + activity),
-                "gpush extend keeps it for another idle time",
-                "gpush down gives it back now");
+                commands.of("extend") + " keeps it for another idle time",
+                commands.of("down") + " gives it back now");
     for (String line : lease(session)) {
       found = found.with(line);
     }
     return last.isPresent() ? found.with(ended(last.get(), now)) : found;
+  }
+
+  /** While something keeps it, its idle time has no end. */
+  private static boolean isBusy(SessionView session) {
+    return session.idleLeft().isEmpty() && !session.lease().activity().isEmpty();
+  }
+
+  /** The run that failed as the last thing that happened here, and not long ago. */
+  public static Optional<RunView> justFailed(
+      SessionView session, Optional<RunView> last, Instant now) {
+    return last.filter(_ -> session.state() == SessionState.READY && !isBusy(session))
+        .filter(run -> run.failure().isPresent())
+        .filter(
+            run ->
+                run.progress()
+                    .ended()
+                    .filter(at -> Duration.between(at, now).compareTo(RECENT) < 0)
+                    .isPresent());
   }
 
   private static List<String> lease(SessionView session) {
@@ -141,7 +162,8 @@ public final class SessionExplanation {
   /**
    * @param lines what the rank that failed first printed last
    */
-  public static Explanation ofEnded(RunView run, List<String> lines, Instant now) {
+  public static Explanation ofEnded(
+      RunView run, List<String> lines, CommandText commands, Instant now) {
     Optional<String> reason = run.failure().map(failure -> new RunFailureText(failure).line());
     String text = ended(run, now) + reason.map(line -> ": " + line).orElse("");
     String number = "" + run.number();
@@ -153,13 +175,13 @@ public final class SessionExplanation {
           case STARTING, RUNNING, STOPPING, UNKNOWN -> Code.UNKNOWN;
         };
     if (code != Code.FAILED) {
-      return Explanation.of(code, text, "gpush logs " + number);
+      return Explanation.of(code, text, commands.of("logs " + number));
     }
     String rank =
         run.failure()
             .map(failure -> failure.rank() < 0 ? " --launcher" : " --rank " + failure.rank())
             .orElse("");
-    Explanation found = Explanation.of(code, text, "gpush logs " + number + rank);
+    Explanation found = Explanation.of(code, text, commands.of("logs " + number + rank));
     return lines.isEmpty() ? found : found.with(new Evidence("it printed last:", lines));
   }
 

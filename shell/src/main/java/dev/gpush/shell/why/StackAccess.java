@@ -4,15 +4,12 @@ import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.NodeStacks.Rights;
 import dev.gpush.core.sample.RankStack.Problem;
 import dev.gpush.core.text.ShellQuote;
+import dev.gpush.shell.why.RunExplanation.Subject;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * How to get the stacks that are missing.
- *
- * @param python of the ranks; possibly nothing
- */
-record StackAccess(List<NodeStacks> nodes, String python) {
+/** How to get the stacks that are missing. */
+record StackAccess(List<NodeStacks> nodes, Subject subject, CommandText commands) {
   StackAccess {
     nodes = List.copyOf(nodes);
   }
@@ -20,11 +17,12 @@ record StackAccess(List<NodeStacks> nodes, String python) {
   List<String> remedies() {
     var lines = new ArrayList<String>();
     if (has(Problem.Reason.MISSING)) {
-      String interpreter = python.isEmpty() ? "python3" : ShellQuote.of(python);
+      String python = subject.python().isEmpty() ? "python3" : ShellQuote.of(subject.python());
       lines.add(
-          "gpush exec --all -- "
-              + interpreter
-              + " -m pip install py-spy, then gpush why again: the ranks need not start again");
+          commands.of("exec --all -- " + python + " -m pip install py-spy")
+              + ", then "
+              + subject.again(commands)
+              + " again: the ranks need not start again");
     }
     if (has(Problem.Reason.DENIED)) {
       lines.add(denied());

@@ -34,11 +34,6 @@ public record StackGroup(RankSpot spot, List<Member> members) {
     Optional<Integer> rank() {
       return stack.rank();
     }
-
-    /** "rank 2", or of a process that is no rank "the process on node 1". */
-    String name() {
-      return rank().map(number -> "rank " + number).orElse("the process on node " + node.index());
-    }
   }
 
   public StackGroup {
@@ -55,10 +50,14 @@ public record StackGroup(RankSpot spot, List<Member> members) {
         .toList();
   }
 
+  public static List<StackGroup> ofNodes(List<NodeStacks> nodes) {
+    return of(members(nodes));
+  }
+
   /** Those whose stacks are known: first who waits in collectives, then the largest. */
-  public static List<StackGroup> of(List<NodeStacks> nodes) {
+  static List<StackGroup> of(List<Member> members) {
     var spots = new LinkedHashMap<RankSpot, List<Member>>();
-    for (Member member : members(nodes)) {
+    for (Member member : members) {
       if (!member.stack().frames().isEmpty()) {
         spots
             .computeIfAbsent(RankSpot.of(member.stack().frames()), _ -> new ArrayList<>())
@@ -81,16 +80,16 @@ public record StackGroup(RankSpot spot, List<Member> members) {
     return spot.kind() == RankSpot.Kind.COLLECTIVE;
   }
 
-  /** No member has another stack than a second before. */
+  /** It is known of each member that its stack is the one of a second before. */
   boolean isStill() {
-    return members.stream().noneMatch(each -> each.stack().hasMoved().orElse(false));
+    return members.stream().noneMatch(each -> each.stack().hasMoved().orElse(true));
   }
 
   public List<Integer> ranks() {
     return members.stream().flatMap(each -> each.rank().stream()).toList();
   }
 
-  /** "rank 2", "ranks 0, 1, 3". */
+  /** "rank 2", "ranks 0, 1, 3", "the process on node 1" of what is no rank. */
   String names() {
     return names(members);
   }
@@ -98,10 +97,11 @@ public record StackGroup(RankSpot spot, List<Member> members) {
   static String names(List<Member> members) {
     List<Integer> ranks = members.stream().flatMap(each -> each.rank().stream()).toList();
     if (ranks.size() < members.size()) {
-      List<String> nodes = members.stream().map(each -> "" + each.node().index()).toList();
-      return members.size() == 1
-          ? members.getFirst().name()
-          : "the processes on nodes " + Phrase.and(nodes.stream().distinct().toList());
+      List<String> nodes =
+          members.stream().map(each -> "" + each.node().index()).distinct().toList();
+      return (members.size() == 1 ? "the process on node" : "the processes on node")
+          + (nodes.size() == 1 ? " " : "s ")
+          + Phrase.and(nodes);
     }
     return (ranks.size() == 1 ? "rank " : "ranks ") + Phrase.ranges(ranks);
   }

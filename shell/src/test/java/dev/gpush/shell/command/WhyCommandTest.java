@@ -48,7 +48,7 @@ final class WhyCommandTest {
     desk.expect(
         """
         $ gpush why
-        run 8 (train.py, 2 ranks, 3m) stands still: rank 0 waits in all_reduce at train.py:42; rank 1 is in load_batch at data.py:17
+        run 8 (train.py, 2 ranks, 3m) stands still: rank 0 waits in all_reduce at train.py:42; rank 1 is in load_batch at data.py:17. A collective waits until all ranks of its group call it
           it has printed nothing for 11m
           rank 0 (node 0, pid 100): asleep, 0% of a processor
             all_reduce (torch/distributed/distributed_c10d.py:81)
@@ -58,7 +58,7 @@ final class WhyCommandTest {
             Event.wait (threading.py:81)
             load_batch (data.py:17)
           run 7 is in progress, too: gpush why 7
-          try: look at data.py:17, where rank 1 is: the others cannot go on before that
+          try: compare train.py:42 with data.py:17: which ranks are expected there?
                gpush logs 8 --rank 1
                gpush stop 8
         """);
@@ -68,16 +68,7 @@ final class WhyCommandTest {
   @Test
   void aRunThatFailedIsExplainedByItsFirstRankAndItsLastLines() {
     desk.runs.add(7, "failed", Optional.of(1), "train.py");
-    desk.runs.verdict =
-        Optional.of(
-            new RunFailure(
-                1,
-                new RunFailure.Where(1, "lab2", true, Optional.empty()),
-                Optional.of(1),
-                Optional.empty(),
-                Json.object("code", "exception", "type", "KeyError", "message", "'x'"),
-                List.of(),
-                List.of()));
+    desk.runs.verdict = Optional.of(failure());
     desk.runs.output =
         output -> {
           for (int line = 0; line < 20; line++) {
@@ -100,6 +91,17 @@ final class WhyCommandTest {
         Optional.of(Duration.ofMinutes(10).plusSeconds(108)), desk.runs.asks.getFirst().since());
   }
 
+  private static RunFailure failure() {
+    return new RunFailure(
+        1,
+        new RunFailure.Where(1, "lab2", true, Optional.empty()),
+        Optional.of(1),
+        Optional.empty(),
+        Json.object("code", "exception", "type", "KeyError", "message", "'x'"),
+        List.of(),
+        List.of());
+  }
+
   @Test
   void whatNothingRunsOnIsIdle() {
     desk.runs.add(7, "done", Optional.of(0), "train.py");
@@ -110,8 +112,8 @@ final class WhyCommandTest {
         devbox is idle for 12m
           its nodes are given back in 48m if nothing uses them; an open connection is no use
           run 7 (train.py, 2 ranks, 1m) is done, 2m ago
-          try: gpush extend keeps it for another idle time
-               gpush down gives it back now
+          try: gpush extend -s devbox keeps it for another idle time
+               gpush down -s devbox gives it back now
         $ gpush why 7
         run 7 (train.py, 2 ranks, 1m) is done, 2m ago
           try: gpush logs 7
@@ -177,6 +179,55 @@ final class WhyCommandTest {
         devbox needs you: Duo for hpc. Nothing is lost
           try: gpush login hpc
         """);
+  }
+
+  @Test
+  void aLoginThatIsNeededComesBeforeARunInProgress() {
+    desk.runs.add(7, "running", Optional.empty(), "train.py");
+    hanging();
+    SessionView.Status status =
+        new SessionView.Status(SessionState.DEGRADED, "Duo for hpc", Optional.of("hpc"));
+    desk.sessions.change(new ViewChange(devbox).with(status).view());
+
+    desk.expect(
+        """
+        $ gpush why
+        devbox needs you: Duo for hpc. Nothing is lost
+          try: gpush login hpc
+        $ gpush why 7
+        devbox needs you: Duo for hpc. Nothing is lost
+          try: gpush login hpc
+        """);
+  }
+
+  @Test
+  void aRunWhoseEndIsNotKnownDoesNotHideTheSession() {
+    desk.runs.add(7, "unknown", Optional.empty(), "train.py");
+
+    desk.expect(
+        """
+        $ gpush why 7
+        run 7 (train.py, 2 ranks, 3m) has an end that is not known: the link to a node ended before it
+          try: gpush logs 7
+        """);
+    assertTrue(answer("gpush why").startsWith("devbox is idle for 12m\n"));
+  }
+
+  @Test
+  void aRunThatFailedLongAgoDoesNotHideTheSession() {
+    desk.runs.add(7, "failed", Optional.of(1), "train.py");
+    desk.runs.verdict = Optional.of(failure());
+    assertTrue(answer("gpush why").startsWith("run 7 (train.py, 2 ranks, 1m) failed"));
+
+    desk.clock.pass(Duration.ofMinutes(59));
+    assertTrue(answer("gpush why").startsWith("devbox is idle for 12m\n"));
+    assertTrue(answer("gpush why 7").startsWith("run 7 (train.py, 2 ranks, 1m) failed"));
+  }
+
+  private String answer(String line) {
+    FakeInvocation client = desk.client(line);
+    assertEquals(0, desk.call(client), client.errText());
+    return client.outText();
   }
 
   @Test

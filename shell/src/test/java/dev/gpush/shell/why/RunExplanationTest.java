@@ -35,9 +35,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 final class RunExplanationTest {
   private static final Subject SUBJECT =
-      new Subject("run 7 (train.py, 4 ranks, 12m)", Optional.of(7), 4, "/envs/llm/bin/python");
+      new Subject(
+          "run 7 (train.py, 4 ranks, 12m)",
+          Optional.of(7),
+          4,
+          "/envs/llm/bin/python",
+          "ranks",
+          List.of());
 
   private static final String RUN = "run 7 (train.py, 4 ranks, 12m) ";
+
+  private static final String CALL = ". A collective waits until all ranks of its group call it";
 
   private static Json reduce(int rank) {
     return waiting(rank, "all_reduce", "train.py", 42);
@@ -45,6 +53,19 @@ final class RunExplanationTest {
 
   private static Json batch(int rank) {
     return inCode(rank, "load_batch", "data.py", 17);
+  }
+
+  /** In a call that computes, or that spins while it waits for a GPU. */
+  private static Json backward(int rank) {
+    return with(inCode(rank, "backward", "train.py", 50), "state", "R", "cpu", 98.7);
+  }
+
+  private static Json once(Json rank) {
+    return with(rank, "moved", new Json.Null());
+  }
+
+  private static Json ended(int rank) {
+    return unseen(rank, "ended", 0, "failed", "");
   }
 
   private static Explanation of(NodeStacks... nodes) {
@@ -55,7 +76,8 @@ final class RunExplanationTest {
     var picture =
         new TopPicture(
             "devbox", Duration.ofSeconds(1), Instant.EPOCH, readings, List.of(TopFixture.run()));
-    Explanation found = new RunExplanation(subject, List.of(nodes), picture).explain();
+    var commands = new CommandText(Optional.empty());
+    Explanation found = new RunExplanation(subject, commands, List.of(nodes), picture).explain();
     PlainEnglish.check(found.text());
     found.remedies().forEach(PlainEnglish::check);
     return found;
@@ -68,9 +90,15 @@ final class RunExplanationTest {
             "stands still: 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17",
             List.of(reduce(0), reduce(1), batch(2), reduce(3))),
         Arguments.of(
-            Code.RANK_APART,
-            "stands still: rank 0 waits in barrier at train.py:9; ranks 1-3 are in load_batch at data.py:17",
+            Code.PLACES_DIFFER,
+            "stands still: rank 0 waits in barrier at train.py:9; ranks 1-3 are in load_batch at data.py:17"
+                + CALL,
             List.of(waiting(0, "barrier", "train.py", 9), batch(1), batch(2), batch(3))),
+        Arguments.of(
+            Code.PLACES_DIFFER,
+            "stands still: 2 of 4 ranks wait in all_reduce at train.py:42; ranks 2, 3 are in load_batch at data.py:17"
+                + CALL,
+            List.of(reduce(0), reduce(1), batch(2), batch(3))),
         Arguments.of(
             Code.RANK_APART,
             "stands still: 3 of 4 ranks are in load_batch at data.py:17; rank 3 is at train.py:1",
@@ -88,9 +116,49 @@ final class RunExplanationTest {
             "stands still: all 4 ranks wait in all_reduce at train.py:42",
             List.of(reduce(0), reduce(1), reduce(2), reduce(3))),
         Arguments.of(
-            Code.SAME_PLACE,
-            "stands still: 2 of 4 ranks wait in all_reduce at train.py:42; where 2 are is not known",
+            Code.PLACES_DIFFER,
+            "stands still: 3 of 4 ranks wait in broadcast at train.py:50; rank 0 waits in broadcast at train.py:49",
+            List.of(
+                waiting(0, "broadcast", "train.py", 49),
+                waiting(1, "broadcast", "train.py", 50),
+                waiting(2, "broadcast", "train.py", 50),
+                waiting(3, "broadcast", "train.py", 50))),
+        Arguments.of(
+            Code.PLACES_DIFFER,
+            "stands still: 2 of 4 ranks wait in recv at pipe.py:5; rank 0 waits in send at pipe.py:3; rank 3 is in load_batch at data.py:17",
+            List.of(
+                waiting(0, "send", "pipe.py", 3),
+                waiting(1, "recv", "pipe.py", 5),
+                waiting(2, "recv", "pipe.py", 5),
+                batch(3))),
+        Arguments.of(
+            Code.PARTLY_SEEN,
+            "did not move as far as it was seen: 2 of 4 ranks wait in all_reduce at train.py:42; ranks 2, 3 were not seen",
             List.of(reduce(0), reduce(1))),
+        Arguments.of(
+            Code.PARTLY_SEEN,
+            "did not move as far as it was seen: 2 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17; rank 3 was not seen",
+            List.of(reduce(0), reduce(1), batch(2), unseen(3, "S", 0, "late", ""))),
+        Arguments.of(
+            Code.PARTLY_SEEN,
+            "did not move as far as it was seen: 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17; rank 3 was seen only once",
+            List.of(reduce(0), reduce(1), batch(2), once(reduce(3)))),
+        Arguments.of(
+            Code.PARTLY_SEEN,
+            "was seen only once: all 4 ranks wait in all_reduce at train.py:42",
+            List.of(once(reduce(0)), once(reduce(1)), once(reduce(2)), once(reduce(3)))),
+        Arguments.of(
+            Code.PARTLY_SEEN,
+            "did not move as far as it was seen: the process on node 0 is in poll at run.py:3; ranks 0-3 were not seen",
+            List.of(with(inCode(0, "poll", "run.py", 3), "rank", new Json.Null()))),
+        Arguments.of(
+            Code.SAME_PLACE,
+            "did not move for 1.1s: all 4 ranks are in backward at train.py:50",
+            List.of(backward(0), backward(1), backward(2), backward(3))),
+        Arguments.of(
+            Code.RANK_APART,
+            "did not move for 1.1s: 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in backward at train.py:50",
+            List.of(reduce(0), reduce(1), backward(2), reduce(3))),
         Arguments.of(
             Code.PLACES_DIFFER,
             "stands still: rank 0 is in a at x.py:1; rank 1 is in b at x.py:2; rank 2 is in c at x.py:3; 1 is elsewhere",
@@ -105,28 +173,46 @@ final class RunExplanationTest {
             List.of(loading(0), loading(1), loading(2), batch(3))),
         Arguments.of(
             Code.LOADER_BOUND,
-            "waits for data: 3 of 4 ranks wait for the data loader at train.py:30; rank 3 is in load_batch at data.py:17",
+            "moves and has printed nothing for 11m; at this moment 3 of 4 ranks wait for the data loader at train.py:30; rank 3 is in load_batch at data.py:17",
             List.of(loading(0), moved(loading(1)), loading(2), batch(3))),
         Arguments.of(
             Code.BEHIND,
-            "works; at this moment 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17",
+            "moves and has printed nothing for 11m; at this moment 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17",
             List.of(reduce(0), reduce(1), moved(batch(2)), reduce(3))),
         Arguments.of(
             Code.WORKING,
-            "works: ranks moved while gpush looked",
+            "moves and has printed nothing for 11m: ranks 0, 2 moved while gpush looked",
             List.of(moved(reduce(0)), reduce(1), moved(batch(2)), reduce(3))),
         Arguments.of(
             Code.RANK_GONE,
-            "waits for rank 2, which a signal has stopped (SIGSTOP, a debugger or Ctrl-Z)",
+            "stands still: 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 was stopped by a signal (SIGSTOP, a debugger or Ctrl-Z)",
             List.of(reduce(0), reduce(1), with(batch(2), "state", "T"), reduce(3))),
         Arguments.of(
             Code.RANK_GONE,
-            "waits for ranks 2, 3, whose processes have ended",
+            "stands still: 2 of 4 ranks wait in all_reduce at train.py:42; rank 3 was stopped by a signal (SIGSTOP, a debugger or Ctrl-Z); rank 2 has ended",
             List.of(
-                reduce(0),
-                reduce(1),
-                with(batch(2), "state", "Z"),
-                with(batch(3), "state", "ended"))));
+                reduce(0), reduce(1), with(batch(2), "state", "Z"), with(batch(3), "state", "T"))),
+        Arguments.of(
+            Code.RANK_GONE,
+            "stands still: 3 of 4 ranks wait in all_reduce at train.py:42; rank 3 has finished",
+            List.of(reduce(0), reduce(1), reduce(2), ended(3))),
+        Arguments.of(
+            Code.WORKING,
+            "moves and has printed nothing for 11m: ranks 0-2 moved while gpush looked",
+            List.of(moved(batch(0)), moved(batch(1)), moved(batch(2)), ended(3))),
+        Arguments.of(
+            Code.STANDS_OUT,
+            "moves and has printed nothing for 11m, but rank 2 was stopped by a signal (SIGSTOP, a debugger or Ctrl-Z)",
+            List.of(
+                moved(batch(0)), moved(batch(1)), with(batch(2), "state", "T"), moved(batch(3)))),
+        Arguments.of(
+            Code.PARTLY_SEEN,
+            "did not move as far as it was seen: rank 0 waits in all_reduce at train.py:42; rank 2 was stopped by a signal (SIGSTOP, a debugger or Ctrl-Z); ranks 1, 3 were not seen",
+            List.of(reduce(0), with(batch(2), "state", "T"))),
+        Arguments.of(
+            Code.STARTING,
+            "has no process now: it starts or ends",
+            List.of(ended(0), ended(1), ended(2), ended(3))));
   }
 
   @ParameterizedTest
@@ -171,7 +257,7 @@ final class RunExplanationTest {
         found.text());
     assertEquals(
         List.of(
-            "gpush exec --all -- /envs/llm/bin/python -m pip install py-spy, then gpush why again:"
+            "gpush exec --all -- /envs/llm/bin/python -m pip install py-spy, then gpush why 7 again:"
                 + " the ranks need not start again"),
         found.remedies());
   }
@@ -198,13 +284,13 @@ final class RunExplanationTest {
   void theAnswerIsFoundedOnStacksAndOnSilence() {
     Json odd = with(batch(2), "state", "D", "wait", "rpc_wait_bit_killable");
     Explanation found =
-        of(node(0, 660, reduce(0), reduce(1)), node(1, 720, odd, with(reduce(3), "cpu", 98.7)));
+        of(node(0, 660, reduce(0), reduce(1)), node(1, 720, odd, with(reduce(3), "cpu", 12.7)));
 
     assertEquals(
         List.of(
             Evidence.of("it has printed nothing for 11m"),
             new Evidence(
-                "ranks 0, 1, 3: asleep, 0% to 99% of a processor",
+                "ranks 0, 1, 3: asleep, 0% to 13% of a processor",
                 List.of(
                     "all_reduce (torch/distributed/distributed_c10d.py:81)",
                     "wrapper (torch/distributed/c10d_logger.py:81)",
@@ -216,7 +302,7 @@ final class RunExplanationTest {
         found.evidence());
     assertEquals(
         List.of(
-            "look at data.py:17, where rank 2 is: the others cannot go on before that",
+            "look at data.py:17, where rank 2 is: all_reduce waits until all ranks of its group call it",
             "gpush exec --on 1 -- df -h .",
             "gpush logs 7 --rank 2",
             "gpush stop 7"),
@@ -270,11 +356,133 @@ final class RunExplanationTest {
     NodeStacks silent = NodeStacks.silent(info(1), "its link is cut");
     Explanation found = of(node(0, 660, reduce(0), reduce(1)), silent);
 
-    assertEquals(Code.SAME_PLACE, found.code());
-    assertTrue(found.evidence().contains(Evidence.of("node 1 (gpu01): its link is cut")));
+    assertEquals(Code.PARTLY_SEEN, found.code());
+    assertEquals(List.of("node 1 (gpu01): its link is cut"), lines(found, "node 1"));
+    assertEquals(List.of(), lines(found, "it has printed"));
+    assertEquals(
+        List.of("gpush why 7 looks at all of them again", "gpush nodes"), found.remedies());
     assertEquals(Code.UNREACHABLE, of(silent).code());
     assertEquals(Code.STARTING, of(node(0, 1)).code());
-    assertEquals(Code.STARTING, of(node(0, 1), silent).code());
+    assertEquals(
+        RUN + "has no process on the nodes that answer; not seen: node 1",
+        of(node(0, 1), silent).text());
+  }
+
+  private static List<String> lines(Explanation found, String begin) {
+    return found.evidence().stream()
+        .map(Evidence::text)
+        .filter(text -> text.startsWith(begin))
+        .toList();
+  }
+
+  @Test
+  void onlyNodesOfTheRunCount() {
+    var subject = new Subject(RUN.strip(), Optional.of(7), 1, "", "ranks", List.of(1));
+    NodeStacks silent = NodeStacks.silent(info(1), "its link is cut");
+
+    Explanation found = of(subject, List.of(), node(0, 1), silent);
+
+    assertEquals(RUN + "cannot be looked at: no node of it answers", found.text());
+    assertEquals(Code.UNREACHABLE, found.code());
+  }
+
+  @Test
+  void aSecondCollectiveIsNotTakenForTheRankThatIsAwaited() {
+    List<Json> ranks =
+        WhyFixture.each(
+            0,
+            8,
+            number ->
+                number < 5
+                    ? reduce(number)
+                    : number < 7 ? waiting(number, "broadcast", "train.py", 50) : batch(number));
+    Subject eight = new Subject("run 7", Optional.of(7), 8, "", "torchrun", List.of());
+
+    Explanation found = of(eight, List.of(), node(0, 60, ranks.toArray(new Json[0])));
+
+    assertEquals(
+        "run 7 stands still: 5 of 8 ranks wait in all_reduce at train.py:42; ranks 5, 6 wait in"
+            + " broadcast at train.py:50; rank 7 is in load_batch at data.py:17",
+        found.text());
+    assertEquals(
+        "look at data.py:17, where rank 7 is: all_reduce waits until all ranks of its group call it",
+        found.remedies().getFirst());
+  }
+
+  @Test
+  void thatItStandsIsSaidOnlyIfEachNodeTellsThatNothingWasPrinted() {
+    NodeStacks first = node(0, 660, reduce(0), reduce(1));
+    NodeStacks second = node(1, 660, reduce(2), reduce(3));
+    NodeStacks untold =
+        new NodeStacks(
+            info(1),
+            second.ranks(),
+            Optional.empty(),
+            second.looked(),
+            second.rights(),
+            second.problem());
+
+    Explanation stands = of(first, second);
+    assertEquals(
+        RUN + "stands still: all 4 ranks wait in all_reduce at train.py:42", stands.text());
+    assertEquals(
+        List.of(
+            "all ranks are there, so the network or a GPU may not answer",
+            "gpush stop 7, then gpush check --level 2"),
+        stands.remedies());
+    Explanation unknown = of(first, untold);
+    assertEquals(
+        RUN + "did not move for 1.1s: all 4 ranks wait in all_reduce at train.py:42",
+        unknown.text());
+    assertEquals(
+        List.of("look at train.py:42", "gpush why 7 in a minute: a long step has gone on by then"),
+        unknown.remedies());
+  }
+
+  @Test
+  void aLoaderThatStandsNeedsNoMoreProcesses() {
+    Explanation found = of(node(0, 660, loading(0), loading(1), loading(2), loading(3)));
+
+    assertEquals(
+        List.of(
+            "look at what the processes of the data loader do, which are below the stack",
+            "gpush logs 7 --rank 0"),
+        found.remedies());
+  }
+
+  @Test
+  void commandsNameTheSessionThatTheUserHasNamed() {
+    var picture =
+        new TopPicture("devbox", Duration.ofSeconds(1), Instant.EPOCH, List.of(), List.of());
+    var commands = new CommandText(Optional.of("devbox"));
+    List<NodeStacks> nodes =
+        List.of(node(0, 660, reduce(0), reduce(1), with(batch(2), "state", "D"), reduce(3)));
+
+    assertEquals(
+        List.of(
+            "gpush exec -s devbox --on 0 -- df -h .",
+            "gpush logs -s devbox 7 --rank 2",
+            "gpush stop -s devbox 7"),
+        new RunExplanation(SUBJECT, commands, nodes, picture)
+            .explain().remedies().stream().skip(1).toList());
+  }
+
+  @Test
+  void ofProcessesWithoutNumbersTheNodesAreNamed() {
+    assertEquals("the process on node 0", StackGroup.names(launchers(node(0, 1, launcher()))));
+    assertEquals(
+        "the processes on node 0", StackGroup.names(launchers(node(0, 1, launcher(), launcher()))));
+    assertEquals(
+        "the processes on nodes 0 and 1",
+        StackGroup.names(launchers(node(0, 1, launcher()), node(1, 1, launcher()))));
+  }
+
+  private static List<StackGroup.Member> launchers(NodeStacks... nodes) {
+    return StackGroup.members(List.of(nodes));
+  }
+
+  private static Json launcher() {
+    return with(batch(0), "rank", new Json.Null());
   }
 
   @Test
@@ -291,7 +499,9 @@ final class RunExplanationTest {
     Explanation found = of(SUBJECT, readings, node(0, 3, moved(batch(0)), batch(1)));
 
     assertEquals(
-        RUN + "waits for data: on node 0 the processors are 97% busy and its GPUs 12%",
+        RUN
+            + "works, but on node 0 the processors are 97% busy and its GPUs 12%: they may wait for"
+            + " data",
         found.text());
   }
 
@@ -316,11 +526,24 @@ final class RunExplanationTest {
 
     assertEquals(
         "the 2 ranks that were started by hand did not move for 1.1s: rank 0 waits in all_reduce at"
-            + " train.py:42; rank 1 is in load_batch at data.py:17",
+            + " train.py:42; rank 1 is in load_batch at data.py:17"
+            + CALL,
         found.text());
     assertEquals(
-        List.of("look at data.py:17, where rank 1 is: the others cannot go on before that"),
+        List.of(
+            "compare train.py:42 with data.py:17: which ranks are expected there?",
+            "gpush why in a minute: a long step has gone on by then"),
         found.remedies());
+    assertEquals(
+        "the 2 ranks that were started by hand did not move as far as they were seen: rank 0 waits"
+            + " in all_reduce at train.py:42; rank 1 is in load_batch at data.py:17; node 1 does"
+            + " not answer",
+        of(
+                Subject.byHand(List.of(node)),
+                List.of(),
+                node,
+                NodeStacks.silent(info(1), "its link is cut"))
+            .text());
   }
 
   @Test
@@ -340,13 +563,13 @@ final class RunExplanationTest {
   }
 
   private static RankSpot spot(Json rank) {
-    return StackGroup.of(List.of(node(0, 1, rank))).getFirst().spot();
+    return StackGroup.ofNodes(List.of(node(0, 1, rank))).getFirst().spot();
   }
 
   @Test
   void ofManyRanksTheFewAreNamed() {
     List<Json> ranks = WhyFixture.each(0, 64, number -> number == 41 ? batch(41) : reduce(number));
-    Subject many = new Subject("run 7", Optional.of(7), 64, "");
+    Subject many = new Subject("run 7", Optional.of(7), 64, "", "ranks", List.of());
 
     assertEquals(
         "run 7 stands still: 63 of 64 ranks wait in all_reduce at train.py:42; rank 41 is in"

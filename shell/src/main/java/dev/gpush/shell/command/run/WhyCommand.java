@@ -14,12 +14,14 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.WhyDocuments;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.top.TopPictures;
+import dev.gpush.shell.why.CommandText;
 import dev.gpush.shell.why.Explanation;
 import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.RunExplanation;
 import dev.gpush.shell.why.RunExplanation.Subject;
 import dev.gpush.shell.why.SessionExplanation;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -78,7 +80,7 @@ public final class WhyCommand implements Action {
   }
 
   private Answer answer(Call call) throws InterruptedException {
-    Optional<String> number = what.filter(word -> word.matches("[0-9]+"));
+    Optional<String> number = what.filter(WhyCommand::isNumber);
     if (number.isPresent()) {
       SessionView session = call.session();
       return of(call, session, RunNumbers.find(call, session.name(), number));
@@ -94,10 +96,21 @@ public final class WhyCommand implements Action {
     SessionView session = call.session(what.or(call::named));
     return SessionExplanation.hasNodes(session)
         ? withNodes(call, session)
-        : Answer.of(
-            session,
-            Optional.empty(),
-            SessionExplanation.of(session, Optional.empty(), call.now()));
+        : ofSession(call, session, Optional.empty(), Optional.empty());
+  }
+
+  private Answer ofSession(
+      Call call, SessionView session, Optional<RunView> run, Optional<RunView> last) {
+    Explanation found = SessionExplanation.of(session, last, commands(call), call.now());
+    return Answer.of(session, run, found);
+  }
+
+  private CommandText commands(Call call) {
+    return new CommandText(what.filter(word -> !isNumber(word)).or(() -> call.common().session));
+  }
+
+  private static boolean isNumber(String word) {
+    return word.matches("[0-9]+");
   }
 
   /** The newest request that failed, if no session is there that could be meant. */
@@ -115,52 +128,64 @@ public final class WhyCommand implements Action {
 
   private Answer withNodes(Call call, SessionView session) throws InterruptedException {
     List<RunView> runs = call.services().runs().list(session.name());
-    List<RunView> going = runs.stream().filter(run -> !run.isOver()).toList();
+    List<RunView> going = runs.stream().filter(WhyCommand::isGoing).toList();
     if (!going.isEmpty()) {
       Answer answer = of(call, session, going.getFirst());
       Explanation explanation = answer.explanation();
       for (RunView other : going.subList(1, going.size())) {
-        String line = "run " + other.number() + " is in progress, too: gpush why " + other.number();
+        String question = commands(call).of("why " + other.number());
+        String line = "run " + other.number() + " is in progress, too: " + question;
         explanation = explanation.with(new Evidence(line, List.of()));
       }
       return new Answer(answer.session(), answer.run(), explanation, answer.nodes());
     }
+    Optional<RunView> last =
+        runs.stream()
+            .max(Comparator.comparing(run -> run.progress().ended().orElse(run.started())));
+    if (session.status().needsLogin().isPresent()) {
+      return ofSession(call, session, Optional.empty(), last);
+    }
     List<NodeStacks> nodes = call.services().runs().stacks(session.name(), Optional.empty());
     if (nodes.stream().anyMatch(node -> !node.ranks().isEmpty())) {
-      return looked(call, session, Optional.empty(), Subject.byHand(nodes), nodes);
+      try (TopPictures pictures = pictures(call, session)) {
+        return explained(
+            call, session, Optional.empty(), Subject.byHand(nodes), nodes, pictures.settled());
+      }
     }
-    Optional<RunView> last = runs.stream().findFirst();
-    if (last.filter(run -> run.failure().isPresent()).isPresent()) {
-      return of(call, session, last.get());
-    }
-    return Answer.of(session, Optional.empty(), SessionExplanation.of(session, last, call.now()));
+    Optional<RunView> failed = SessionExplanation.justFailed(session, last, call.now());
+    return failed.isPresent()
+        ? ended(call, session, failed.get())
+        : ofSession(call, session, Optional.empty(), last);
+  }
+
+  /** One whose end is not known is none, so that it does not hide what its session does. */
+  private static boolean isGoing(RunView run) {
+    return !run.isOver() && run.state() != RunView.State.UNKNOWN;
   }
 
   private Answer of(Call call, SessionView session, RunView run) throws InterruptedException {
-    if (run.isOver()) {
-      Explanation ended =
-          SessionExplanation.ofEnded(run, lastLines(call, session, run), call.now());
-      return Answer.of(session, Optional.of(run), ended);
+    if (!isGoing(run)) {
+      return ended(call, session, run);
+    }
+    if (session.status().needsLogin().isPresent()) {
+      return ofSession(call, session, Optional.of(run), Optional.empty());
     }
     Duration going = Duration.between(run.started(), call.now());
     try (TopPictures pictures = pictures(call, session)) {
       List<NodeStacks> nodes =
           call.services().runs().stacks(session.name(), Optional.of(run.number()));
-      return explained(
-          session, Optional.of(run), Subject.of(run, going), nodes, pictures.settled());
+      RunView now = call.services().runs().find(session.name(), Optional.of(run.number()));
+      return isGoing(now)
+          ? explained(
+              call, session, Optional.of(now), Subject.of(now, going), nodes, pictures.settled())
+          : ended(call, session, now);
     }
   }
 
-  private Answer looked(
-      Call call,
-      SessionView session,
-      Optional<RunView> run,
-      Subject subject,
-      List<NodeStacks> nodes)
-      throws InterruptedException {
-    try (TopPictures pictures = pictures(call, session)) {
-      return explained(session, run, subject, nodes, pictures.settled());
-    }
+  private Answer ended(Call call, SessionView session, RunView run) throws InterruptedException {
+    Explanation found =
+        SessionExplanation.ofEnded(run, lastLines(call, session, run), commands(call), call.now());
+    return Answer.of(session, Optional.of(run), found);
   }
 
   private static TopPictures pictures(Call call, SessionView session) {
@@ -172,13 +197,14 @@ public final class WhyCommand implements Action {
         TopPictures.BRIEF);
   }
 
-  private static Answer explained(
+  private Answer explained(
+      Call call,
       SessionView session,
       Optional<RunView> run,
       Subject subject,
       List<NodeStacks> nodes,
       TopPicture picture) {
-    Explanation found = new RunExplanation(subject, nodes, picture).explain();
+    Explanation found = new RunExplanation(subject, commands(call), nodes, picture).explain();
     return new Answer(Optional.of(session), run, found, nodes);
   }
 

@@ -1,0 +1,21 @@
+package dev.gpush.shell.why;
+
+import java.util.Optional;
+
+/**
+ * Commands as the user can paste them.
+ *
+ * @param session that the user has named on the command line, so that another one is not meant
+ */
+public record CommandText(Optional<String> session) {
+  /**
+   * @param words after {@code gpush}, the verb first
+   */
+  public String of(String words) {
+    String[] parts = words.split(" ", 2);
+    return "gpush "
+        + parts[0]
+        + session.map(name -> " -s " + name).orElse("")
+        + (parts.length == 1 ? "" : " " + parts[1]);
+  }
+}
