@@ -243,18 +243,7 @@ class AgentTest(NodeTest):
 
 class RanksTest(unittest.TestCase):
     def test_ranks_below_a_launcher_are_found_by_their_variable(self):
-        child = "import os, sys; os.write(1, b'%d\\n' % os.getpid()); sys.stdin.read()"
-        launcher = ("import os, subprocess, sys; [subprocess.Popen([sys.executable, '-c', %r], env=dict(os.environ, RANK=str(rank))) "
-                    "for rank in (5, 4)]; sys.stdin.read()" % child)
-        process = subprocess.Popen([os.sys.executable, "-c", launcher], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   env={name: value for name, value in os.environ.items() if name != "RANK"})
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.stdin.close)
-        pids = sorted(int(process.stdout.readline()) for _ in range(2))
-        if not processes.children(process.pid):
-            self.skipTest("this kernel does not list children")
-
+        process, pids = self.launched(*[{"RANK": str(rank)} for rank in (5, 4)])
         seen = processes.Ranks()
         found = seen.sample([(7, "torchrun", 4, [process.pid])], 1.0)[0]
         self.assertEqual([rank["rank"] for rank in found["ranks"]], [4, 5])
@@ -263,6 +252,30 @@ class RanksTest(unittest.TestCase):
         self.assertEqual([rank["rank"] for rank in again], [4, 5])
         self.assertIn(again[0]["state"], "SR")
         self.assertEqual(again[1]["state"], "ended")
+
+    def test_ranks_of_mpi_are_found_by_its_variables(self):
+        ranks = {"OMPI_COMM_WORLD_RANK": "1"}, {"PMI_RANK": "0"}
+        for mode, children, variables, expected in (("command", ranks, {"RANK": "0"}, [0, 1]), ("hand", ranks, {}, [0, 1]),
+                                                    ("hand", ({"RANK": "8"},), {"OMPI_COMM_WORLD_RANK": "0"}, [8])):
+            process, pids = self.launched(*children, **variables)
+            found = processes.Ranks().sample([(7, mode, 0, [process.pid])], 1.0)[0]["ranks"]
+            self.assertEqual([rank["rank"] for rank in found], expected)
+            self.assertEqual(sorted(rank["pid"] for rank in found), pids)
+
+    def launched(self, *ranks, **variables):
+        """A launcher with children, each with variables of its own: its process, and their pids."""
+        child = "import os, sys; os.write(1, b'%d\\n' % os.getpid()); sys.stdin.read()"
+        launcher = ("import os, subprocess, sys; [subprocess.Popen([sys.executable, '-c', %r], env=dict(os.environ, **rank)) "
+                    "for rank in %r]; sys.stdin.read()" % (child, ranks))
+        process = subprocess.Popen([os.sys.executable, "-c", launcher], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   env=dict({name: value for name, value in os.environ.items() if name != "RANK"}, **variables))
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdin.close)
+        pids = sorted(int(process.stdout.readline()) for _ in ranks)
+        if not processes.children(process.pid):
+            self.skipTest("this kernel does not list children")
+        return process, pids
 
     def test_runs_that_are_over_are_left_out(self):
         self.assertEqual(processes.runs(None), [])

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import client
@@ -16,17 +17,18 @@ from node import NodeTest, command
 LIBRARY = "/envs/llm/lib/python3.11/site-packages/torch/"
 DENIED = """Permission Denied: Try running again with elevated permissions by going 'sudo env "PATH=$PATH" !!'\n"""
 NO_PYTHON = "Error: Failed to find python version from target process\n\nStack backtrace:\n   0: anyhow::error::<impl anyhow::Error>::msg\n"
-# A rank is told by its variable; PID is the one that is asked for. Each call of a rank has its own file, the last one stays.
+# A rank is told by its variable; PID is the one that is asked for. What is printed is in a file of the rank, of one call of it in RANK.CALL.
 PY_SPY = """#!/bin/sh
 cd %s
 for pid; do :; done
 echo "$@" >> asked
 rank=$(tr '\\0' '\\n' < /proc/$pid/environ | sed -n 's/^RANK=//p')
-[ -e $rank.2 ] && [ -e $rank.asked ] && rank=$rank.2
-: > ${rank%%%%.2}.asked
-[ -e $rank.hang ] && exec sleep 600
+echo >> $rank.asked
+call=$rank.$(($(wc -l < $rank.asked)))
+[ -e $rank.do ] && . ./$rank.do
 [ -e $rank.error ] && { cat $rank.error >&2; exit 1; }
-sed "s/PID/$pid/" $rank
+[ -e $call ] || call=$rank
+sed "s/PID/$pid/" $call
 """
 
 
@@ -77,6 +79,28 @@ class FakeTest(NodeTest):
     def dump(self, pid, seconds=60.0):
         return stacks.dumps([pid], seconds)[pid]
 
+    def set(self, owner, name, value):
+        self.addCleanup(setattr, owner, name, getattr(owner, name))
+        setattr(owner, name, value)
+
+    def blocking(self):
+        """A function that does not return before the test is over, as in a file system that hangs."""
+        over = threading.Event()
+        self.addCleanup(over.set)
+
+        def wait(*_):
+            over.wait()
+            sys.exit()          # of this thread
+        return wait
+
+    def look_by_hand(self, ranks=1):
+        """In this process, at ranks that it starts."""
+        os.environ["GPUSH_MARK"] = self.gang
+        self.addCleanup(os.environ.pop, "GPUSH_MARK")
+        for rank in range(ranks):
+            self.start(RANK=str(rank), GPUSH_MARK=self.gang, GPUSH_WORKSPACE=self.work)
+        return stacks.look({"run": None, "pause_s": 0, "dump_s": 60}, lambda seconds: False)["ranks"]
+
 
 class DumpTest(FakeTest):
     def test_the_first_thread_counts_and_is_never_stopped(self):
@@ -95,13 +119,53 @@ class DumpTest(FakeTest):
                                   ("", "failed", "")):
             self.put("0.error", error)
             self.assertEqual(self.dump(pid), (None, {"code": code, "said": said}))
-        self.put("0.hang", "")
+        self.put("0.do", "exec sleep 600")
         self.assertEqual(self.dump(pid, 0.1), (None, {"code": "late", "said": ""}))
-        os.unlink(os.path.join(self.bin, "0.hang"))
+        os.unlink(os.path.join(self.bin, "0.do"))
         os.unlink(os.path.join(self.bin, "0.error"))
-        for text in ("", "null", "[]", "[1]", "{}", '[{"frames": 1}]', '[{"frames": [{"name": "x"}]}]'):
+        for text in ("", "null", "[]", "[1]", "{}", '[{"frames": 1}]', '[{"frames": [{"name": "x"}]}]', printed()):
             self.put("0", text)
             self.assertEqual(self.dump(pid), (None, {"code": "failed", "said": ""}), text)
+
+    def test_one_that_hangs_keeps_no_other_waiting(self):
+        self.set(stacks, "AT_ONCE", 2)
+        os.mkfifo(os.path.join(self.bin, "fifo"))
+        self.put("0.do", "cat fifo\n")
+        self.put("2.do", "echo > fifo\n")
+        pids = [self.start(RANK=str(rank)) for rank in range(3)]
+        for rank in range(3):
+            self.put(str(rank), self.in_load_batch())
+        self.assertEqual([problem for _, problem in stacks.dumps(pids, 60.0).values()], [None, None, None])
+
+    def test_a_file_system_that_hangs_loses_stacks_and_nothing_else(self):
+        self.set(stacks, "program", self.blocking())
+        self.assertEqual(self.dump(self.start(RANK="0"), 0.1), (None, {"code": "late", "said": ""}))
+
+    def test_output_without_end_is_no_answer(self):
+        self.put("0.do", "exec yes\n")
+        self.assertEqual(self.dump(self.start(RANK="0")), (None, {"code": "failed", "said": ""}))
+
+    def test_the_first_thread_is_that_of_the_process_else_the_one_with_its_name(self):
+        def thread(name, number, line):
+            return {"thread_name": name, "os_thread_id": number, "frames": [frame("f", "x.py", line)]}
+        for threads, line in (([thread("pin", 8, 1), thread("MainThread", 9, 2), thread(None, 7, 3)], 3),
+                              ([thread("pin", 8, 1), thread("MainThread", None, 2)], 2), ([thread("pin", 8, 1)], None)):
+            self.assertEqual(stacks.parsed(json.dumps(threads).encode(), 7), line and [("f", "x.py", line)])
+
+    def test_a_rank_that_differs_in_one_look_has_moved_and_of_one_that_was_seen_once_it_is_not_known(self):
+        for rank, text in (("0", self.in_load_batch()), ("1", self.in_load_batch()), ("1.3", self.in_load_batch(4)), ("2", ""),
+                           ("2.2", self.in_load_batch())):
+            self.put(rank, text)
+        self.assertEqual([(rank["moved"], rank["frames"][1]["line"], rank["problem"]) for rank in self.look_by_hand(3)],
+                         [(False, 3, None), (True, 3, None), (None, 3, None)])
+
+    def test_where_the_code_lies_in_a_file_system_that_hangs_the_kernel_still_tells(self):
+        self.put("0", self.in_load_batch())
+        self.set(stacks, "FILES_S", 0.1)
+        self.set(stacks, "place_of", self.blocking())
+        rank, = self.look_by_hand()
+        self.assertEqual((rank["state"], rank["frames"], rank["problem"]["code"]), ("S", None, "late"))
+        self.assertIsNotNone(rank["cpu"])
 
     def test_without_a_program_there_is_none(self):
         pid = self.start(RANK="0")
@@ -116,7 +180,10 @@ class DumpTest(FakeTest):
         beside = self.start()
         self.assertEqual(stacks.program(beside), os.path.join(self.bin, "py-spy"))
         os.rename(os.path.join(self.bin, "py-spy"), os.path.join(other, "py-spy"))
-        self.assertEqual(stacks.program(self.start(PATH="bin:" + other)), os.path.join(other, "py-spy"))
+        pid = self.start(PATH="bin:" + other)
+        self.assertEqual(stacks.program(pid), os.path.join(other, "py-spy"))
+        self.set(os, "geteuid", lambda: 1 << 20)
+        self.assertEqual(stacks.program(pid), shutil.which("py-spy"))      # not that of another user
 
     def test_frames_of_the_user_are_those_of_the_workspace_else_of_no_library(self):
         frames = [("wait", "/usr/lib/python3.11/threading.py", 1), ("go", "/elsewhere/x.py", 2), ("<module>", self.work + "/train.py", 3)]
@@ -125,7 +192,9 @@ class DumpTest(FakeTest):
                          [("threading.py", False), ("/elsewhere/x.py", False), ("train.py", True)])
         self.assertEqual([(each["file"], each["own"]) for each in stacks.shown(frames[:2], place)],
                          [("threading.py", False), ("/elsewhere/x.py", True)])
-        self.assertEqual(len(stacks.shown(frames[:1] * 1000, place)), stacks.MAX_FRAMES)
+        for inner, outer in ((0, 1000), (10, 1000), (1000, 0), (1000, 1000), (1000, 5)):
+            found = stacks.shown(frames[:1] * inner + frames[2:] + frames[:1] * outer, place)
+            self.assertEqual((len(found), sum(each["own"] for each in found)), (stacks.MAX_FRAMES, 1), (inner, outer))
 
 
 class AgentTest(FakeTest):
@@ -148,7 +217,7 @@ class AgentTest(FakeTest):
         self.put("0", self.in_all_reduce())
         self.put("1", self.in_load_batch())
         self.put("2", self.in_load_batch())
-        self.put("2.2", self.in_load_batch(4))
+        self.put("2.3", self.in_load_batch(4))
         client.until(lambda: all(os.path.exists(os.path.join(self.work, "%d.there" % rank)) for rank in range(3)), what="the ranks")
         found = self.ask(connected, run=7, workspace=self.work)
         self.assertEqual([(rank["rank"], rank["moved"], rank["problem"]) for rank in found["ranks"]],
@@ -156,7 +225,7 @@ class AgentTest(FakeTest):
         self.assertEqual(found["ranks"][0]["frames"][0],
                          {"name": "all_reduce", "file": "torch/distributed/distributed_c10d.py", "line": 2931, "own": False})
         self.assertEqual(found["ranks"][0]["frames"][2], {"name": "step", "file": "train.py", "line": 9, "own": True})
-        self.assertEqual(found["ranks"][2]["frames"][1]["line"], 4)
+        self.assertEqual(found["ranks"][2]["frames"][1]["line"], 3)
         self.assertEqual(found["ranks"][0]["state"], "S")
         self.assertGreaterEqual(found["quiet_s"], 0)
         self.assertEqual(sorted(found["ptrace"]), ["capable", "scope"])
@@ -175,7 +244,7 @@ class AgentTest(FakeTest):
             self.skipTest("this kernel does not list children")
         client.until(lambda: stacks.is_python(child), what="the child")
         self.put("10", self.in_load_batch())
-        ranks = [{"pid": process.pid, "python": process.pid, "frames": []}]
+        ranks = [{"pid": process.pid, "frames": []}]
         stacks.add_workers(ranks, 60.0, {"workspace": self.work})
         self.assertEqual([(each["pid"], each["frames"][1]["name"]) for each in ranks[0]["workers"]], [(child, "load_batch")])
 
@@ -190,13 +259,22 @@ class AgentTest(FakeTest):
     def test_ranks_that_were_started_by_hand_are_found_and_those_of_runs_are_not_among_them(self):
         connected = self.client()
         connected.call("run.start", run=7, spec=self.spec())
-        script = "RANK=6 sh -c '%s -c \"import sys; print(1, flush=True); sys.stdin.read()\"; :'" % self.program
-        stream = connected.exec(command=script, env={"GPUSH_WORKSPACE": self.work}).accepted()
-        connected.pump(lambda: b"\n" in stream.out[0])
+        python = "%s -c \"import threading; print(1, flush=True); threading.Event().wait()\"" % self.program
+
+        def begin(script):
+            stream = connected.exec(command=script, env={"GPUSH_WORKSPACE": self.work}).accepted()
+            connected.pump(lambda: b"\n" in stream.out[0])
+        begin("RANK=5 %s & RANK=4 %s &" % (python, python))       # their launcher ends
+        self.put("4", self.in_load_batch())
+        self.put("5", self.in_load_batch())
+        self.assertEqual(sorted(rank["rank"] for rank in self.ask(connected)["ranks"]), [4, 5])
+        begin("RANK=3 %s & kill -STOP $$; :" % python)
+        begin("RANK=6 sh -c '%s; :'; :" % python)
         self.put("6", self.in_load_batch())
         found = self.ask(connected)
         self.assertEqual(found["run"], None)
         self.assertEqual([(rank["rank"], rank["frames"][1]["name"]) for rank in found["ranks"]], [(6, "load_batch")])
+        self.assertTrue(stacks.is_python(found["ranks"][0]["pid"]))         # not the shell
         self.assertIsNone(found["quiet_s"])
 
 

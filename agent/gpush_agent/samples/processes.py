@@ -7,7 +7,9 @@ from ..runs import rundir
 
 MAX_RANKS = 256
 MAX_DEPTH = 3               # of launchers below launchers
-RANK = re.compile(br"RANK=([0-9]{1,6})\Z")
+# What launchers tell a rank. A command of ours has RANK, and what it starts inherits that: below one, those of MPI count first.
+PATTERNS = RANK, MPI_RANK = (re.compile(br"RANK=([0-9]{1,6})\Z"),
+                             re.compile(br"(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=([0-9]{1,6})\Z"))
 # Of the fields of core.processes.stat_fields.
 STATE, USER_TICKS, SYSTEM_TICKS, STARTED, PAGES = 0, 11, 12, 19, 21
 
@@ -27,7 +29,7 @@ class Ranks:
     def __init__(self):
         self.ticks = float(os.sysconf("SC_CLK_TCK"))
         self.page = os.sysconf("SC_PAGE_SIZE")
-        self.known = {}             # (pid, start) -> rank
+        self.known = {}             # (pattern, pid, start) -> rank
         self.before = {}            # (pid, start) -> (when, ticks)
 
     def sample(self, found, now):
@@ -39,19 +41,22 @@ class Ranks:
             if mode == "ranks":     # their order is that of the ranks; a fork of a warm interpreter has its parent's variables
                 pairs = [(first + at, pid) for at, pid in enumerate(pids)]
             else:
-                pairs = [pair for pid in pids for pair in self.below(pid, known, MAX_DEPTH)]
-                pairs = sorted(pairs) or [(None, pid) for pid in pids]
+                tried = (self.all_below(pids, known, each) for each in (PATTERNS[::-1] if mode == "command" else PATTERNS))
+                pairs = next((some for some in tried if some), [(None, pid) for pid in pids])
             entries.append({"run": number, "ranks": [self.one(rank, pid, now, before) for rank, pid in pairs[:MAX_RANKS]]})
         return entries
 
-    def below(self, pid, known, depth):
+    def all_below(self, pids, known, pattern):
+        return sorted(pair for pid in pids for pair in self.below(pid, known, pattern, MAX_DEPTH))
+
+    def below(self, pid, known, pattern, depth):
         """(rank, pid) of this process if it is a rank, else of those that it has started."""
-        key = (pid, processes.started(pid))
-        rank = known[key] if key in known else rank_of(pid)
+        key = (pattern, pid, processes.started(pid))
+        rank = known[key] if key in known else rank_of(pid, pattern)
         if rank is not None:        # else it may be about to begin, with the variables of its parent
             self.known[key] = rank
             return [(rank, pid)]
-        return [pair for child in children(pid) for pair in self.below(child, known, depth - 1)] if depth else []
+        return [pair for child in children(pid) for pair in self.below(child, known, pattern, depth - 1)] if depth else []
 
     def one(self, rank, pid, now, before):
         fields = processes.stat_fields(pid)
@@ -67,9 +72,9 @@ class Ranks:
                 "memory": int(fields[PAGES]) * self.page}
 
 
-def rank_of(pid):
+def rank_of(pid, pattern):
     for entry in processes.variables(pid):
-        match = RANK.match(entry)
+        match = pattern.match(entry)
         if match:
             return int(match.group(1))
     return None

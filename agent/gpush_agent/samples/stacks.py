@@ -1,13 +1,16 @@
 """The builtin `stacks`: where the ranks of a run are in their code, for `gpush why` (docs/technical/why.md). One line of JSON, then it
-ends. Runs in a forked child, so it may block; the gateway waits no longer than it wants to.
+ends. Runs in a forked child. What a file system that hangs could hold up is done by threads that are not waited for longer than a limit:
+what the kernel tells of the ranks is then still known.
 
 py-spy is asked with --nonblocking, which never stops a rank. Without that it would send SIGSTOP, and a rank in a file system that hangs
 takes that only later: if py-spy had been killed by then, the rank would stay stopped."""
+import collections
 import json
 import os
 import re
 import shutil
 import subprocess
+import threading
 import time
 
 from ..core import processes as table
@@ -15,12 +18,15 @@ from ..core.wholefile import write_all
 from ..runs import journal, reasons, rundir
 from . import processes, sampler
 
-PAUSE_S = 1.0               # between two looks: a rank whose stack has changed is not stuck
-DUMP_S = 4.0                # for all of a look; one takes a tenth of a second
-MOST_S = 30.0
+LOOKS = 4                   # a rank that makes many short steps is at one line most of the time
+PAUSE_S = 1.0               # between the first look and the last one
+DUMP_S = 3.0                # for one look, and half of what all have; one takes a tenth of a second
+KILLED_S = 0.2              # until a py-spy that was late is gone
+FILES_S = 1.5               # for names of files and for the journal
+MOST_S = 60.0               # of what a test asks for
 MAX_RANKS = 64
 AT_ONCE = 16                # each takes a processor for as long as it reads symbols
-MAX_FRAMES = 40             # the innermost ones
+MAX_FRAMES = 40
 MAX_WORKERS = 4             # of a data loader
 MOST_OUTPUT = 4 << 20
 MOST_TEXT = 160
@@ -37,60 +43,107 @@ def main(args, stdin_fd, stdout_fd):
     value = look(args, lambda seconds: sampler.gone(stdout_fd, seconds))
     if value is not None:
         write_all(stdout_fd, (json.dumps(value) + "\n").encode("ascii"))
+        os.close(stdout_fd)         # a thread in a file system that hangs may keep this process
     return 0
 
 
 def look(args, pause):
-    """Twice, with a pause between, so that what moves is seen. None if nobody waits for it any more: `pause(seconds)` says so."""
+    """Several looks with pauses between, so that what moves is seen. None if nobody waits for it any more: `pause(seconds)` says so."""
     run, state = args.get("run"), args.get("state")
-    seconds = [number if isinstance(number, (int, float)) and 0 <= number <= MOST_S else default
-               for number, default in ((args.get("pause_s"), PAUSE_S), (args.get("dump_s"), DUMP_S))]
+    pause_s, dump_s = [number if isinstance(number, (int, float)) and 0 <= number <= MOST_S else default
+                       for number, default in ((args.get("pause_s"), PAUSE_S), (args.get("dump_s"), DUMP_S))]
     if run is None:
         found = [(None, "hand", 0, by_hand(os.environ.get("GPUSH_MARK", "")))]
     else:
         found = [entry for entry in processes.runs(state) if entry[0] == run]
     seen, begun = processes.Ranks(), time.monotonic()
-    ranks = ranks_of(seen, found)[:MAX_RANKS]
-    pids = {rank["pid"]: interpreter(rank["pid"]) for rank in ranks}
-    first = dumps(list(pids.values()), seconds[1])
-    if ranks and pause(max(0.0, begun + seconds[0] - time.monotonic())):
-        return None
-    second = dumps(list(pids.values()), seconds[1])
-    again = {rank["pid"]: rank for rank in ranks_of(seen, found)}
+    ranks = [(rank["rank"], interpreter(rank["pid"])) for entry in seen.sample(found, begun) for rank in entry["ranks"]][:MAX_RANKS]
+    sample(seen, ranks)
+    answers = {pid: [] for _, pid in ranks}
+    for at in range(LOOKS if ranks else 0):
+        now = time.monotonic()
+        if at > 0 and now >= begun + 2 * dump_s:
+            break
+        for pid, answer in dumps(list(answers), min(dump_s, begun + 2 * dump_s - now)).items():
+            answers[pid].append(answer)
+        if at < LOOKS - 1 and pause(max(0.0, now + pause_s / (LOOKS - 1) - time.monotonic())):
+            return None
     took = time.monotonic() - begun
-    entries = [described(dict(rank, **again.get(rank["pid"], {"state": "ended"})), pids[rank["pid"]], first, second, args)
-               for rank in ranks]
-    add_workers([rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])], seconds[1], args)
-    return {"run": run, "seconds": round(took, 2), "quiet_s": quiet(state, run), "ptrace": rights(), "ranks": entries}
+    entries = described(sample(seen, ranks), answers, args)
+    add_workers([rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])], dump_s, args)
+    quiet_s = within(lambda number: quiet(state, number), [run], FILES_S).get(run)
+    return {"run": run, "seconds": round(took, 2), "quiet_s": quiet_s, "ptrace": rights(), "ranks": entries}
 
 
-def ranks_of(seen, found):
-    return [rank for entry in seen.sample(found, time.monotonic()) for rank in entry["ranks"]]
+def sample(seen, ranks):
+    """What the kernel tells of each, since the last time."""
+    before, seen.before = seen.before, {}
+    return [seen.one(rank, pid, time.monotonic(), before) for rank, pid in ranks]
 
 
 def by_hand(mark):
-    """Ranks that were started in a terminal or by an editor, by their variables; what has RANK from its parent is part of that one."""
-    ranks = {pid: processes.rank_of(pid) for pid in (rundir.marked(mark) if mark else [])}
-    parents = {pid: (table.read_stat(pid) or (0,))[0] for pid in ranks}
-    return sorted(pid for pid, rank in ranks.items() if rank is not None and ranks.get(parents[pid]) != rank)
+    """Ranks that were started in a terminal or by an editor, by their variables; what has its rank from its parent is part of that one.
+    Those of a launcher that has ended or was stopped count only if there are no others."""
+    pids = rundir.marked(mark) if mark else []
+    parents = {pid: (table.read_stat(pid) or (0,))[0] for pid in pids}
+    for pattern in processes.PATTERNS:
+        ranks = {pid: processes.rank_of(pid, pattern) for pid in pids}
+        found = sorted(pid for pid, rank in ranks.items() if rank is not None and ranks.get(parents[pid]) != rank)
+        if found:
+            return [pid for pid in found if launches(parents[pid])] or found
+    return []
 
 
-def described(rank, python, first, second, args):
-    """Adds what is known of the rank's code and of what it waits for."""
-    place = place_of(python, args)
-    (before, _), (after, problem) = first[python], second[python]
-    known = after or before
-    return dict(rank, python=python, wait=wait_of(python), frames=shown(known, place),
-                moved=None if before is None or after is None else before != after, problem=None if known is not None else problem)
+def launches(parent):
+    """Whether a process is the one that started its children, and goes on; the agent and process 1 get those of others."""
+    return parent not in (0, 1, os.getppid()) and (table.read_stat(parent) or (0, 0, b"T"))[2] not in (b"T", b"t")
+
+
+def described(ranks, answers, args):
+    """Adds what is known of their code and of what they wait for."""
+    good = {pid: [frames for frames, _ in some if frames is not None] for pid, some in answers.items()}
+    found = texts({pid: some[-1] for pid, some in good.items() if some}, args)
+    entries = []
+    for rank in ranks:
+        pid = rank["pid"]
+        moved = any(frames != good[pid][0] for frames in good[pid]) if len(good[pid]) > 1 else None
+        why = None if pid in found else problem(LATE) if good[pid] else answers[pid][-1][1]
+        entries.append(dict(rank, wait=wait_of(pid), frames=found.get(pid), moved=moved, problem=why))
+    return entries
+
+
+def texts(stacks, args):
+    """pid -> its frames as they are shown, unless the file system of its code hangs."""
+    return within(lambda pid: shown(stacks[pid], place_of(pid, args)), list(stacks), FILES_S)
 
 
 def add_workers(waiting, seconds, args):
     """To ranks that wait for their data loader: what that does."""
-    pids = {rank["pid"]: [child for child in processes.children(rank["python"]) if is_python(child)][:MAX_WORKERS] for rank in waiting}
-    found = dumps([pid for some in pids.values() for pid in some], seconds)
+    pids = {rank["pid"]: [child for child in processes.children(rank["pid"]) if is_python(child)][:MAX_WORKERS] for rank in waiting}
+    answers = dumps([pid for some in pids.values() for pid in some], seconds)
+    found = texts({pid: frames for pid, (frames, _) in answers.items() if frames is not None}, args)
     for rank in waiting:
-        rank["workers"] = [{"pid": pid, "wait": wait_of(pid), "frames": shown(found[pid][0], place_of(pid, args))}
-                           for pid in pids[rank["pid"]] if found[pid][0]]
+        rank["workers"] = [{"pid": pid, "wait": wait_of(pid), "frames": found[pid]} for pid in pids[rank["pid"]] if pid in found]
+
+
+def within(work, items, seconds):
+    """item -> what `work` returns, of those that are done in time. One that hangs keeps a thread, and no other one waiting."""
+    left, found, end = collections.deque(items), {}, time.monotonic() + seconds
+
+    def take():
+        while True:
+            try:
+                item = left.popleft()
+            except IndexError:
+                return
+            found[item] = work(item)
+    threads = [threading.Thread(target=take, daemon=True) for _ in range(min(AT_ONCE, len(left)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    left.clear()
+    return dict(found)
 
 
 # ---- processes
@@ -167,47 +220,48 @@ def rights():
 # ---- py-spy
 
 def program(pid):
-    """That of the rank's own environment, else of this one's; None where there is none."""
+    """That of the rank's own environment, else of this one's; None where there is none. What another user has put there is not executed."""
+    folders = os.environ.get("PATH", "").split(":")
     try:
         with open("/proc/%d/cmdline" % pid, "rb") as file:
             own = os.path.dirname(os.fsdecode(file.read(4096).split(b"\0")[0]))
+        if os.stat("/proc/%d" % pid).st_uid == os.geteuid():
+            folders = [own] + variable(pid, "PATH").split(":") + folders
     except OSError:
-        own = ""
-    folders = [own] + variable(pid, "PATH").split(":") + os.environ.get("PATH", "").split(":")
+        pass
     return shutil.which(NAME, path=":".join(folder for folder in folders if folder.startswith("/")))
 
 
 def dumps(pids, seconds):
     """pid -> (frames, None) or (None, {"code", "said"}); frames are (name, file, line), the innermost first."""
-    found, end = {}, time.monotonic() + seconds
-    for at in range(0, len(pids), AT_ONCE):
-        some = [(pid, start(pid)) for pid in pids[at:at + AT_ONCE]]
-        for pid, process in some:
-            found[pid] = (None, problem(NONE)) if process is None else answer(pid, process, end)
-    return found
+    end = time.monotonic() + seconds
+    found = within(lambda pid: dump(pid, end), pids, seconds + KILLED_S)
+    return {pid: found.get(pid, (None, problem(LATE))) for pid in pids}
 
 
-def start(pid):
+def dump(pid, end):
     path = program(pid)
     if path is None:
-        return None
+        return None, problem(NONE)
     try:
-        return subprocess.Popen([path, "dump", "--json", "--nonblocking", "--full-filenames", "--pid", str(pid)],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([path, "dump", "--json", "--nonblocking", "--full-filenames", "--pid", str(pid)],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError:
-        return None
-
-
-def answer(pid, process, end):
-    try:
-        out, error = process.communicate(timeout=max(0.0, end - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return None, problem(LATE)
-    frames = parsed(out, pid) if process.returncode == 0 and len(out) <= MOST_OUTPUT else None
+        return None, problem(NONE)
+    timer = threading.Timer(max(0.0, end - time.monotonic()), process.kill)
+    timer.daemon = True
+    timer.start()
+    with process:
+        out = process.stdout.read(MOST_OUTPUT)
+        if len(out) == MOST_OUTPUT:
+            process.kill()
+        error = process.stderr.read(MOST_OUTPUT)
+    timer.cancel()
+    frames = parsed(out, pid) if process.returncode == 0 else None
     if frames is not None:
         return frames, None
+    if time.monotonic() >= end:
+        return None, problem(LATE)
     text = error.decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return None, problem(DENIED if REFUSAL.search(text) else FAILED, lines[0] if lines else "")
@@ -218,22 +272,20 @@ def problem(code, said=""):
 
 
 def parsed(out, pid):
-    """The frames of the first thread, in which a training has its loop; None of what is no answer."""
+    """The frames of the first thread, in which a training has its loop; None of what is no answer, and where that thread has none."""
     try:
         threads = [thread for thread in json.loads(out.decode("utf-8", "replace")) if isinstance(thread, dict)]
         chosen = ([thread for thread in threads if thread.get("os_thread_id") == pid]
-                  or [thread for thread in threads if thread.get("thread_name") == "MainThread"] or threads)[0]
-        return [(str(frame["name"]), str(frame["filename"]), int(frame["line"])) for frame in chosen["frames"]]
+                  or [thread for thread in threads if thread.get("thread_name") == "MainThread"])[0]
+        return [(str(frame["name"]), str(frame["filename"]), int(frame["line"])) for frame in chosen["frames"]] or None
     except (ValueError, TypeError, KeyError, IndexError):
         return None
 
 
 def shown(frames, place):
-    """None without frames. Own ones are of the workspace; of a program that lies elsewhere, those of no library."""
-    if frames is None:
-        return None
+    """Own ones are of the workspace; of a program that lies elsewhere, those of no library."""
     known, found = {}, []
-    for name, file, line in frames[:MAX_FRAMES]:
+    for name, file, line in frames:
         if file not in known:
             known[file] = place.own([(file, line, name)])
         own, library = known[file], OF_LIBRARY.match(file)
@@ -244,4 +296,12 @@ def shown(frames, place):
     for frame in found:
         is_library = frame.pop("library")
         frame["own"] = frame["own"] or (not has_own and not is_library)
-    return found
+    return cut(found)
+
+
+def cut(frames):
+    """The innermost ones, and those from the user's own line on: what is left out lies between."""
+    half = MAX_FRAMES // 2
+    own = next((at for at, frame in enumerate(frames) if frame["own"]), 0)
+    begin = max(half, min(own, len(frames) - half))
+    return frames[:half] + frames[begin:begin + half]

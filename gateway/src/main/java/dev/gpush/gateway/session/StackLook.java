@@ -24,10 +24,10 @@ import java.util.concurrent.TimeoutException;
  * does not answer says why, and delays the others by no more than the limit.
  */
 final class StackLook {
-  /** A node needs one or two seconds, and allows py-spy four for each of two looks. */
+  /** A node needs one or two seconds, and fourteen where py-spy and file systems hang. */
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
-  /** The stacks of 64 ranks are a tenth of that. */
+  /** The stacks of 64 ranks are a tenth of that, and of four data loaders for each, two fifths. */
   private static final int LONGEST = 4 << 20;
 
   private final LiveSession session;
