@@ -207,9 +207,8 @@ final class LookedRanks {
     return parts;
   }
 
-  /** One that gpush has started itself, and that ends with an error, ends its run. */
   private boolean isFinished(Member member) {
-    return subject.mode().equals("ranks") && member.stack().process().state().equals("ended");
+    return subject.endsOnError() && member.stack().process().state().equals("ended");
   }
 
   // ---- where they are

@@ -36,7 +36,7 @@ public final class RunExplanation {
   private static final int MOST_EVIDENCE = 6;
 
   private final Subject subject;
-  private final CommandText commands;
+  private final SessionCommands commands;
   private final LookedRanks ranks;
   private final TopPicture picture;
 
@@ -46,6 +46,7 @@ public final class RunExplanation {
    * @param label the beginning of the sentence
    * @param run empty: ranks that were started by hand
    * @param ranks how many it has
+   * @param endsOnError a rank that ends with an error ends it, so one that has ended had none
    * @param nodes on which it has slots; none: any of the session
    */
   public record Subject(
@@ -53,7 +54,7 @@ public final class RunExplanation {
       Optional<Integer> run,
       int ranks,
       String python,
-      String mode,
+      boolean endsOnError,
       List<Integer> nodes) {
     public Subject {
       nodes = List.copyOf(nodes);
@@ -70,7 +71,7 @@ public final class RunExplanation {
           Optional.of(run.number()),
           run.ranks(),
           run.launched().python(),
-          run.launched().mode(),
+          run.state() == RunView.State.RUNNING && run.launched().mode().equals("ranks"),
           nodes);
     }
 
@@ -78,7 +79,7 @@ public final class RunExplanation {
     public static Subject byHand(List<NodeStacks> nodes) {
       int ranks = nodes.stream().mapToInt(node -> node.ranks().size()).sum();
       String label = ranks == 1 ? "the rank that was" : "the " + ranks + " ranks that were";
-      return new Subject(label + " started by hand", Optional.empty(), ranks, "", "", List.of());
+      return new Subject(label + " started by hand", Optional.empty(), ranks, "", false, List.of());
     }
 
     boolean isOne() {
@@ -94,7 +95,7 @@ public final class RunExplanation {
     }
 
     /** The question again. */
-    String again(CommandText commands) {
+    String again(SessionCommands commands) {
       return commands.of("why" + run.map(number -> " " + number).orElse(""));
     }
   }
@@ -103,7 +104,7 @@ public final class RunExplanation {
    * @param picture of the same nodes
    */
   public RunExplanation(
-      Subject subject, CommandText commands, List<NodeStacks> nodes, TopPicture picture) {
+      Subject subject, SessionCommands commands, List<NodeStacks> nodes, TopPicture picture) {
     this.subject = subject;
     this.commands = commands;
     this.ranks = new LookedRanks(subject, nodes);
@@ -273,9 +274,7 @@ public final class RunExplanation {
     List<Member> blocked =
         live.stream().filter(each -> each.stack().process().state().equals("D")).toList();
     String what;
-    if (!ranks.gone().isEmpty()) {
-      what = String.join("; ", ranks.ends());
-    } else if (!blocked.isEmpty()) {
+    if (!blocked.isEmpty()) {
       what =
           StackGroup.names(blocked)
               + verb(blocked.size(), " wait")
@@ -292,9 +291,15 @@ public final class RunExplanation {
               + (others == 1 ? ", the other" : ", the others")
               + verb(others, " wait");
     }
+    List<String> parts = new ArrayList<>(ranks.ends());
+    parts.add(what);
     return Explanation.of(
         Code.NO_STACKS,
-        subject.label() + ": " + what + ". Where in their code is not known, because " + problem());
+        subject.label()
+            + ": "
+            + String.join("; ", parts)
+            + ". Where in their code is not known, because "
+            + problem());
   }
 
   private String count(int ranks) {

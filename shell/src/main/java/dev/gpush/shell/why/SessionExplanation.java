@@ -25,7 +25,7 @@ public final class SessionExplanation {
    * @param last its newest run, which is over
    */
   public static Explanation of(
-      SessionView session, Optional<RunView> last, CommandText commands, Instant now) {
+      SessionView session, Optional<RunView> last, SessionCommands commands, Instant now) {
     String name = session.name().text();
     Optional<String> login = session.status().needsLogin();
     if (login.isPresent()) {
@@ -60,7 +60,7 @@ public final class SessionExplanation {
     return detail.isEmpty() ? "" : ": " + detail;
   }
 
-  private static Explanation queued(SessionView session, CommandText commands, Instant now) {
+  private static Explanation queued(SessionView session, SessionCommands commands, Instant now) {
     Duration since = Duration.between(session.created(), now);
     String name = session.name().text();
     return Explanation.of(
@@ -78,7 +78,7 @@ public final class SessionExplanation {
   }
 
   private static Explanation ready(
-      SessionView session, Optional<RunView> last, CommandText commands, Instant now) {
+      SessionView session, Optional<RunView> last, SessionCommands commands, Instant now) {
     String activity = session.lease().activity();
     String name = session.name().text();
     Explanation found =
@@ -163,7 +163,7 @@ public final class SessionExplanation {
    * @param lines what the rank that failed first printed last
    */
   public static Explanation ofEnded(
-      RunView run, List<String> lines, CommandText commands, Instant now) {
+      RunView run, List<String> lines, SessionCommands commands, Instant now) {
     Optional<String> reason = run.failure().map(failure -> new RunFailureText(failure).line());
     String text = ended(run, now) + reason.map(line -> ": " + line).orElse("");
     String number = "" + run.number();
@@ -186,7 +186,7 @@ public final class SessionExplanation {
   }
 
   /** A request that failed while no command waited for it. */
-  public static Explanation ofRequest(EndedRequest request, Instant now) {
+  public static Explanation ofRequest(EndedRequest request, SessionCommands commands, Instant now) {
     return Explanation.of(
         Code.REFUSED,
         request.session()
@@ -194,8 +194,8 @@ public final class SessionExplanation {
             + DurationText.coarse(Duration.between(request.asked(), now))
             + " ago, failed: "
             + request.why(),
-        "gpush up",
-        "gpush up --dry-run says where it could start");
+        commands.of("up"),
+        commands.of("up --dry-run") + " says where it could start");
   }
 
   /** Whether runs may be in progress on its nodes. */

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** How to get the stacks that are missing. */
-record StackAccess(List<NodeStacks> nodes, Subject subject, CommandText commands) {
+record StackAccess(List<NodeStacks> nodes, Subject subject, SessionCommands commands) {
   StackAccess {
     nodes = List.copyOf(nodes);
   }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * wait for only where more than half of all ranks are at one place, and never from what is not
  * known.
  */
-record StillRanks(Subject subject, LookedRanks ranks, CommandText commands) {
+record StillRanks(Subject subject, LookedRanks ranks, SessionCommands commands) {
   /** Places that are worth a look. */
   private static final int LOOKS = 2;
 
@@ -23,7 +23,7 @@ record StillRanks(Subject subject, LookedRanks ranks, CommandText commands) {
       return of(
           Code.LOADER_BOUND,
           text,
-          "look at what the processes of the data loader do, which are below the stack",
+          "look at the processes of the data loader, which are shown below the stack",
           logs(groups.getFirst().members().getFirst()));
     }
     if (groups.size() == 1) {
@@ -113,9 +113,13 @@ record StillRanks(Subject subject, LookedRanks ranks, CommandText commands) {
   }
 
   private String[] together(StackGroup group) {
-    boolean isNetwork = group.isCollective() && group.size() > 1 && ranks.standStill();
-    if (!isNetwork) {
+    if (!group.isCollective() || group.size() == 1) {
       return new String[] {"look at " + group.spot().place()};
+    }
+    if (!ranks.standStill()) {
+      return new String[] {
+        "all ranks are there: if they still are later, the network or a GPU may not answer"
+      };
     }
     return new String[] {
       "all ranks are there, so the network or a GPU may not answer",
@@ -157,7 +161,7 @@ record StillRanks(Subject subject, LookedRanks ranks, CommandText commands) {
         ranks.stopped().isEmpty() ? logs(ranks.gone().getFirst()) : wakes(commands, ranks));
   }
 
-  static String wakes(CommandText commands, LookedRanks ranks) {
+  static String wakes(SessionCommands commands, LookedRanks ranks) {
     Member first = ranks.stopped().getFirst();
     return commands.of(
         "exec --on " + first.node().index() + " -- kill -CONT " + first.stack().process().pid());

@@ -40,7 +40,7 @@ final class RunExplanationTest {
           Optional.of(7),
           4,
           "/envs/llm/bin/python",
-          "ranks",
+          true,
           List.of());
 
   private static final String RUN = "run 7 (train.py, 4 ranks, 12m) ";
@@ -76,7 +76,7 @@ final class RunExplanationTest {
     var picture =
         new TopPicture(
             "devbox", Duration.ofSeconds(1), Instant.EPOCH, readings, List.of(TopFixture.run()));
-    var commands = new CommandText(Optional.empty());
+    var commands = new SessionCommands(Optional.empty());
     Explanation found = new RunExplanation(subject, commands, List.of(nodes), picture).explain();
     PlainEnglish.check(found.text());
     found.remedies().forEach(PlainEnglish::check);
@@ -263,6 +263,26 @@ final class RunExplanationTest {
   }
 
   @Test
+  void withoutStacksTheRanksThatAreGoneAreNamed() {
+    Explanation found =
+        of(
+            node(
+                0,
+                5,
+                unseen(0, "S", 0, "none", ""),
+                unseen(1, "T", 0, "none", ""),
+                unseen(2, "S", 0, "none", ""),
+                ended(3)));
+
+    assertEquals(
+        RUN.strip()
+            + ": rank 1 was stopped by a signal (SIGSTOP, a debugger or Ctrl-Z); rank 3 has"
+            + " finished; 2 of 4 ranks wait, none computes. Where in their code is not known,"
+            + " because py-spy is not there",
+        found.text());
+  }
+
+  @Test
   void missingRightsAreNamedWithHowToGetThem() {
     Explanation found =
         of(node(0, 60, unseen(0, "S", 0, "denied", "Permission Denied: Try running again")));
@@ -377,7 +397,7 @@ final class RunExplanationTest {
 
   @Test
   void onlyNodesOfTheRunCount() {
-    var subject = new Subject(RUN.strip(), Optional.of(7), 1, "", "ranks", List.of(1));
+    var subject = new Subject(RUN.strip(), Optional.of(7), 1, "", true, List.of(1));
     NodeStacks silent = NodeStacks.silent(info(1), "its link is cut");
 
     Explanation found = of(subject, List.of(), node(0, 1), silent);
@@ -396,7 +416,7 @@ final class RunExplanationTest {
                 number < 5
                     ? reduce(number)
                     : number < 7 ? waiting(number, "broadcast", "train.py", 50) : batch(number));
-    Subject eight = new Subject("run 7", Optional.of(7), 8, "", "torchrun", List.of());
+    Subject eight = new Subject("run 7", Optional.of(7), 8, "", false, List.of());
 
     Explanation found = of(eight, List.of(), node(0, 60, ranks.toArray(new Json[0])));
 
@@ -435,7 +455,9 @@ final class RunExplanationTest {
         RUN + "did not move for 1.1s: all 4 ranks wait in all_reduce at train.py:42",
         unknown.text());
     assertEquals(
-        List.of("look at train.py:42", "gpush why 7 in a minute: a long step has gone on by then"),
+        List.of(
+            "all ranks are there: if they still are later, the network or a GPU may not answer",
+            "gpush why 7 in a minute: a long step has gone on by then"),
         unknown.remedies());
   }
 
@@ -445,7 +467,7 @@ final class RunExplanationTest {
 
     assertEquals(
         List.of(
-            "look at what the processes of the data loader do, which are below the stack",
+            "look at the processes of the data loader, which are shown below the stack",
             "gpush logs 7 --rank 0"),
         found.remedies());
   }
@@ -454,7 +476,7 @@ final class RunExplanationTest {
   void commandsNameTheSessionThatTheUserHasNamed() {
     var picture =
         new TopPicture("devbox", Duration.ofSeconds(1), Instant.EPOCH, List.of(), List.of());
-    var commands = new CommandText(Optional.of("devbox"));
+    var commands = new SessionCommands(Optional.of("devbox"));
     List<NodeStacks> nodes =
         List.of(node(0, 660, reduce(0), reduce(1), with(batch(2), "state", "D"), reduce(3)));
 
@@ -569,7 +591,7 @@ final class RunExplanationTest {
   @Test
   void ofManyRanksTheFewAreNamed() {
     List<Json> ranks = WhyFixture.each(0, 64, number -> number == 41 ? batch(41) : reduce(number));
-    Subject many = new Subject("run 7", Optional.of(7), 64, "", "ranks", List.of());
+    Subject many = new Subject("run 7", Optional.of(7), 64, "", true, List.of());
 
     assertEquals(
         "run 7 stands still: 63 of 64 ranks wait in all_reduce at train.py:42; rank 41 is in"

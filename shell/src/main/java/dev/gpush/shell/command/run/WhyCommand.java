@@ -14,11 +14,11 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.WhyDocuments;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.top.TopPictures;
-import dev.gpush.shell.why.CommandText;
 import dev.gpush.shell.why.Explanation;
 import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.RunExplanation;
 import dev.gpush.shell.why.RunExplanation.Subject;
+import dev.gpush.shell.why.SessionCommands;
 import dev.gpush.shell.why.SessionExplanation;
 import java.time.Duration;
 import java.util.Comparator;
@@ -38,7 +38,8 @@ import picocli.CommandLine.Parameters;
           + " and the odd rank is named. For that py-spy must be in the environment of the ranks or"
           + " on PATH of the nodes (pip install py-spy); it never stops a rank. Without it, the"
           + " kernel's view of the processes is shown. Ranks that were started by hand in ssh are"
-          + " found, too. Without an argument: the newest run in progress, else the session."
+          + " found, too. Without an argument: the newest run in progress, else one that failed"
+          + " last, within the hour, else the session."
     },
     footer = {
       "$ gpush why",
@@ -90,7 +91,7 @@ public final class WhyCommand implements Action {
       return new Answer(
           Optional.empty(),
           Optional.empty(),
-          SessionExplanation.ofRequest(failed.get(), call.now()),
+          SessionExplanation.ofRequest(failed.get(), commands(call), call.now()),
           List.of());
     }
     SessionView session = call.session(what.or(call::named));
@@ -105,8 +106,9 @@ public final class WhyCommand implements Action {
     return Answer.of(session, run, found);
   }
 
-  private CommandText commands(Call call) {
-    return new CommandText(what.filter(word -> !isNumber(word)).or(() -> call.common().session));
+  private SessionCommands commands(Call call) {
+    return new SessionCommands(
+        what.filter(word -> !isNumber(word)).or(() -> call.common().session));
   }
 
   private static boolean isNumber(String word) {

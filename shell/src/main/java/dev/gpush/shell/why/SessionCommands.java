@@ -7,7 +7,7 @@ import java.util.Optional;
  *
  * @param session that the user has named on the command line, so that another one is not meant
  */
-public record CommandText(Optional<String> session) {
+public record SessionCommands(Optional<String> session) {
   /**
    * @param words after {@code gpush}, the verb first
    */
