@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
     header = "Say why it waits, hangs, is slow, idle or failed",
     description = {
       "One answer, what it is founded on, and what to try. Of a run in progress the ranks are"
-          + " looked at twice within a second: those at the same place in their code are one group,"
+          + " looked at for a second: those at the same place in their code are one group,"
           + " and the odd rank is named. For that py-spy must be in the environment of the ranks or"
           + " on PATH of the nodes (pip install py-spy); it never stops a rank. Without it, the"
           + " kernel's view of the processes is shown. Ranks that were started by hand in ssh are"
