@@ -97,6 +97,23 @@ final class PackageIT {
   }
 
   @Test
+  void refusesAnInstallationThatIsNotComplete() throws Exception {
+    install(wheel("first"));
+    Path lib = site.resolve("gpush/lib");
+    Path app = Files.move(lib.resolve(APP), folder.resolve(APP));
+
+    List<String> incomplete = refused("version");
+    Files.move(app, lib.resolve(APP));
+    Path left = Files.writeString(lib.resolve("gpush-control-0.jar"), "");
+    List<String> tooMany = refused("version");
+    Files.delete(left);
+
+    assertEquals("gpush: cannot install", incomplete.getFirst());
+    assertEquals(incomplete, tooMany);
+    assertEquals("version", python("version").getLast());
+  }
+
+  @Test
   void takesTheJavaThatTheUserNames() throws Exception {
     install(wheel("first"));
     Path named = java(folder.resolve("named"));
@@ -221,8 +238,19 @@ final class PackageIT {
     return called(command.toArray(String[]::new));
   }
 
-  /** The lines of its output. */
+  /** What it says when something is missing on this machine. */
+  private List<String> refused(String... words) throws Exception {
+    var command = new ArrayList<>(List.of("python3", "-m", "gpush"));
+    command.addAll(List.of(words));
+    return ended(3, command.toArray(String[]::new));
+  }
+
   private List<String> called(String... command) throws Exception {
+    return ended(0, command);
+  }
+
+  /** The lines of its output. */
+  private List<String> ended(int status, String... command) throws Exception {
     Path out = Files.createTempFile(folder, "out", "");
     var builder =
         new ProcessBuilder(command)
@@ -235,7 +263,7 @@ final class PackageIT {
     Process process = builder.start();
     assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
     String said = Files.readString(out);
-    assertEquals(0, process.exitValue(), said);
+    assertEquals(status, process.exitValue(), said);
     return said.lines().toList();
   }
 
