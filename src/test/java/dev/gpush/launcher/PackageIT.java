@@ -111,7 +111,11 @@ final class PackageIT {
     Path left = Files.writeString(lib.resolve("gpush-control-0.jar"), "");
     List<String> tooMany = refused("version");
     Files.delete(left);
+    Path launcher = Files.move(site.resolve("gpush/gpush"), folder.resolve("gpush"));
+    List<String> none = refused("version");
+    Files.move(launcher, site.resolve("gpush/gpush"));
 
+    assertEquals("gpush: cannot start", none.getFirst());
     assertEquals("gpush: cannot install", incomplete.getFirst());
     assertEquals(incomplete, tooMany);
     assertEquals("version", python("version").getLast());
