@@ -90,7 +90,7 @@ record StillRanks(Subject subject, LookedRanks ranks, SessionCommands commands) 
     var lines = new ArrayList<String>();
     List<StackGroup> odd =
         ranks.groups().stream()
-            .filter(group -> group != most && !group.isCollective())
+            .filter(group -> !group.equals(most) && !group.isCollective())
             .limit(LOOKS)
             .toList();
     for (StackGroup group : odd) {
