@@ -141,6 +141,24 @@ final class ChangesThereTest extends SyncFixture {
   }
 
   @Test
+  void anEditThatCameHomeAndIsDeletedThereBeforeItWasSentIsDeletedHere() throws Exception {
+    nodes(2);
+    laptop.write("train.py", "1").write("model.py", "1");
+    push();
+    sync.lookAgain(Optional.empty(), Set.of());
+    editors().write("model.py", "edited");
+    assertEquals(List.of("model.py"), comeHome().paths());
+    nodes.getLast().folder().write("model.py", "of another");
+    editors().delete("model.py");
+
+    push();
+
+    assertEquals(Set.of("train.py"), laptop.tree().keySet());
+    assertEquals(Set.of("model.py"), trash());
+    assertEquals("of another", nodes.getLast().folder().read("model.py"));
+  }
+
+  @Test
   void outputStaysThereAndIsNamed() throws Exception {
     nodes(1);
     laptop

@@ -147,17 +147,18 @@ public final class ChangesThere {
     return deleted > MANY_DELETED && deleted > of / FIFTH;
   }
 
-  /** The paths that are no more there, and are here as they were sent. */
-  public static Map<String, NewFile.Deleted> deleted(NodeHolds holds, Manifest wanted) {
+  /** The paths that are no more there, and are here as they were sent, or came home since. */
+  private Map<String, NewFile.Deleted> deleted(NodeHolds holds, Manifest wanted) {
     var deleted = new TreeMap<String, NewFile.Deleted>(Manifest.ORDER);
     holds
         .deviations()
         .forEach(
             (path, deviation) -> {
               Optional<Entry> here = wanted.get(path);
+              Optional<Entry> came = Optional.ofNullable(edited.get(path));
               Merge merge =
                   Merge.of(
-                      Version.of(holds.manifest().get(path)),
+                      Version.of(came.or(() -> holds.manifest().get(path))),
                       Version.of(here),
                       deviation.now(),
                       Merge.Editing.COMES_HOME);
