@@ -2,6 +2,7 @@
 import errno
 import json
 import os
+import shutil
 import sys
 import unittest
 import zlib
@@ -276,6 +277,17 @@ class WatchTest(FilesTest):
         self.pushed({"a.py": b"1"})
         self.begin()
         self.watch.event(-1, watch.inotify.Q_OVERFLOW, b"")
+        self.assertEqual(self.heard(), 1)
+
+    def test_a_folder_that_was_made_again_among_lost_events_is_watched(self):
+        self.pushed({"p/a.py": b"1"})
+        self.begin()
+        shutil.rmtree(os.path.join(self.root, "p"))
+        self.write("p/a.py", b"other")
+        list(self.watch.events.read())
+        self.watch.event(-1, watch.inotify.Q_OVERFLOW, b"")
+        self.assertEqual(self.heard(), 1)
+        self.write("p/a.py", b"again")
         self.assertEqual(self.heard(), 1)
 
     def test_names_that_cannot_be_sent_say_nothing(self):

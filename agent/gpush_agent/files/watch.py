@@ -295,6 +295,8 @@ class Watch:
 
     def event(self, number, mask, name):
         if mask & inotify.Q_OVERFLOW:
+            self.numbers, self.folders = {}, {}     # folders may have been made again meanwhile
+            self.add(self.wanted)
             return self.everything()
         folder = self.folders.get(number)
         if folder is None:

@@ -147,7 +147,7 @@ public final class WorkspaceSync implements AutoCloseable {
     try {
       if (lookAgain || usual.takesChangesHome()) {
         // The nodes look at theirs while this machine looks at its own.
-        conversations.ask(nodes, findsNames());
+        conversations.ask(nodes, editors.bringHome());
       }
       found = scan.scan(talk);
     } catch (InterruptedException | NodeLost | TreeChanged | RuntimeException failed) {
@@ -157,13 +157,13 @@ public final class WorkspaceSync implements AutoCloseable {
     var fresh = new HashSet<>(conversations.finish(opening));
     List<NodeConversation> open = conversations.of(nodes);
     if (lookAgain) {
-      conversations.look(open, findsNames());
+      conversations.look(open, editors.bringHome());
       fresh.addAll(open);
     }
     var changes = ChangesThere.Found.nothing();
     if (usual.takesChangesHome()) {
       // All are looked at: an edit that differs on another node stays where it is.
-      conversations.look(open.stream().filter(fresh::add).toList(), findsNames());
+      conversations.look(open.stream().filter(fresh::add).toList(), editors.bringHome());
       changes = home.lookPatiently(open, found.manifest());
     }
     done(found, home.run(push(found, changes, usual, talk), open, fresh), nodes);
@@ -232,6 +232,7 @@ public final class WorkspaceSync implements AutoCloseable {
           Manifest pushed = conversations.known();
           Scan found = scan.look(folders, waiting);
           looked = Optional.of(found);
+          there().seen(found.manifest());
           Manifest here = found.manifest();
           return new Looked(last.pending(here, pushed), found.left(), here.root());
         });
@@ -269,7 +270,9 @@ public final class WorkspaceSync implements AutoCloseable {
             home.awaitSettled(attempt);
           }
           Set<Path> folders = bring(again, nodes, Talk.silent());
-          looked = Optional.of(scan.look(Optional.of(folders), Set.of()));
+          Scan found = scan.look(Optional.of(folders), Set.of());
+          looked = Optional.of(found);
+          there().seen(found.manifest());
         } catch (TreeChanged changed) {
           if (attempt == MAX_ATTEMPTS) {
             throw unsent(changed);
@@ -356,7 +359,7 @@ public final class WorkspaceSync implements AutoCloseable {
     var fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
     if (lookAgain) {
-      conversations.look(open, findsNames());
+      conversations.look(open, editors.bringHome());
       fresh.addAll(open);
     }
     List<String> before = last.pending(found.manifest(), conversations.known());
@@ -431,10 +434,6 @@ public final class WorkspaceSync implements AutoCloseable {
 
   private PushOptions usual(PushOptions options) {
     return editors.bringHome() ? options : options.leavingEdits();
-  }
-
-  private boolean findsNames() {
-    return editors.bringHome();
   }
 
   /**

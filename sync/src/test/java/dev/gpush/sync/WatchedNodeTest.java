@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.sync.home.NodeWatch;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -95,6 +96,28 @@ final class WatchedNodeTest extends SyncFixture {
     Homecoming.Came edit = came();
     assertFalse(edit.isOfAll());
     assertEquals(List.of("a.py"), edit.paths());
+  }
+
+  /** The node does not tell of names that were ignored. */
+  @Test
+  void whatIsNoLongerIgnoredComesHome() throws Exception {
+    laptop.write(".gitignore", "notes.md").write("pkg/.gitignore", "made.py");
+    pushWatched();
+    WorkFolder there = nodes.getFirst().folder();
+    there.write("notes.md", "1").write("pkg/made.py", "1");
+    await(() -> sync.there().isDue());
+    assertEquals(List.of(), comesHome());
+    comeHome(); // The node answers after it has heard what is ignored.
+    sync.there().looking();
+
+    laptop.write(".gitignore", "").delete("pkg/.gitignore");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    assertTrue(sync.there().isDue());
+    assertEquals(NodeWatch.Due.all(), sync.there().looking());
+    push();
+    assertEquals("1", laptop.read("notes.md"));
+    assertEquals("1", laptop.read("pkg/made.py"));
   }
 
   @Test

@@ -142,6 +142,12 @@ public final class ChangesThere {
     return staying;
   }
 
+  /** Whether files that say what is ignored differ, so that other names there may be wanted. */
+  public static boolean areOtherRules(Manifest before, Manifest now) {
+    return now.differences(before).stream()
+        .anyMatch(path -> RULE_FILES.contains(path.substring(path.lastIndexOf('/') + 1)));
+  }
+
   /** Whether this number of deletions is so large that it may be an accident. */
   public static boolean areMany(int deleted, int of) {
     return deleted > MANY_DELETED && deleted > of / FIFTH;

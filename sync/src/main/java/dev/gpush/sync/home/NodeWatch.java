@@ -1,6 +1,7 @@
 package dev.gpush.sync.home;
 
 import dev.gpush.sync.node.SyncMessages;
+import dev.gpush.sync.tree.Manifest;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -46,6 +47,7 @@ public final class NodeWatch implements SyncMessages.Watching {
   private boolean isOn;
   private Due due = Due.NOTHING;
   private String slow = "";
+  private Manifest here = Manifest.empty();
 
   /**
    * Conversations that are opened from now on are to say it.
@@ -88,6 +90,21 @@ public final class NodeWatch implements SyncMessages.Watching {
   /** All is looked at again. */
   public void due() {
     changed(List.of());
+  }
+
+  /**
+   * What is here now. With other rules, names are wanted of which the node does not tell: all is
+   * looked at, which tells it anew what is ignored.
+   */
+  public void seen(Manifest now) {
+    boolean areOther;
+    synchronized (this) {
+      areOther = here.size() > 0 && ChangesThere.areOtherRules(here, now);
+      here = now;
+    }
+    if (areOther) {
+      due();
+    }
   }
 
   @Override
