@@ -107,17 +107,19 @@ class StartTest(NodeTest):
         return subprocess.Popen(["/bin/sh", os.path.join(folder, "begin.sh")] + pythons, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, env=dict(os.environ, **environment))
 
+    def python(self, name, script):
+        """A program that stands for a Python."""
+        path = os.path.join(self.base, name)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n" + script + "\n")
+        os.chmod(path, 0o755)
+        return path
+
     def test_a_container_begins_with_the_first_python_that_is_fit(self):
-        unfit = os.path.join(self.base, "python3")
-        with open(unfit, "w") as file:
-            # The loader runs in it and finds it too old.
-            file.write("#!/bin/sh\nexec '%s' -c 'import sys; sys.version_info = (3, 5); sys.argv = sys.argv[7:]; "
-                       "exec(open(sys.argv[0]).read())' \"$@\"\n" % sys.executable)
-        os.chmod(unfit, 0o755)
-        no_python = os.path.join(self.base, "python")
-        with open(no_python, "w") as file:
-            file.write("#!/bin/sh\nexit 2\n")
-        os.chmod(no_python, 0o755)
+        # The loader runs in it and finds it too old.
+        unfit = self.python("python3", "exec '%s' -c 'import sys; sys.version_info = (3, 5); sys.argv = sys.argv[7:]; "
+                            "exec(open(sys.argv[0]).read())' \"$@\"" % sys.executable)
+        no_python = self.python("python", "exit 2")
         process = self.begun(["no-such-python", self.base, no_python, unfit, sys.executable], GPUSH_FOUND="")
         self.assertEqual(process.stdout.readline(), b"ab" * 16 + b"\n")
         value = json.loads(process.stdout.readline().decode())
@@ -171,11 +173,8 @@ class StartTest(NodeTest):
         self.assertEqual(self.client(interpreters=[old, sys.executable]).run("echo hi")[0], b"hi\n")
 
     def test_a_python_without_its_library(self):
-        bare = os.path.join(self.base, "bare")
-        with open(bare, "w") as file:
-            file.write("#!/bin/sh\nexec '%s' -I -S -B -c 'import sys\nsys.path = [path for path in sys.path if \"dynload\" in path]\n"
-                       "exec(sys.argv[1])' \"$5\"\n" % sys.executable)
-        os.chmod(bare, 0o755)
+        bare = self.python("bare", "exec '%s' -I -S -B -c 'import sys\nsys.path = [path for path in sys.path if \"dynload\" in path]\n"
+                           "exec(sys.argv[1])' \"$5\"" % sys.executable)
         _, code, error = after_preamble(spawn(self.header(), interpreters=[bare]))
         self.assertEqual((code, json.loads(error)["code"]), (97, "python-broken"))
         self.assertEqual(self.client(interpreters=[bare, sys.executable]).run("echo hi")[0], b"hi\n")

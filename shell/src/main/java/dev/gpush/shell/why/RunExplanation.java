@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Why ranks in progress stand still or are slow: a pure function of two looks at their stacks and
- * of samples of their nodes.
+ * Why ranks in progress stand still or are slow: a pure function of what a second's look at their
+ * stacks has shown, and of samples of their nodes.
  *
  * <p>Ranks that wait for another one look alike, and the one that they wait for does not. So the
  * stacks are compared, and nothing is judged by a limit in seconds. What stands still for good and

@@ -79,7 +79,8 @@ public final class NodeWatch implements SyncMessages.Watching {
   }
 
   /**
-   * What is to be looked at; what changes from now on is due again. To be called before the look.
+   * Returns what a look has to cover, and forgets it. Call it before the look: a change during the
+   * look needs another one.
    */
   public synchronized Due looking() {
     Due now = due;
@@ -93,8 +94,9 @@ public final class NodeWatch implements SyncMessages.Watching {
   }
 
   /**
-   * What is here now. With other rules, names are wanted of which the node does not tell: all is
-   * looked at, which tells it anew what is ignored.
+   * Takes note of the tree here. If a rule file has changed, the node may still be silent about
+   * names that are no longer ignored. Then the next look covers everything and sends the node the
+   * new list of ignored names.
    */
   public void seen(Manifest now) {
     boolean areOther;
