@@ -34,7 +34,7 @@ public final class ControlClient {
   /** For tests: with a shorter limit for a gateway that does not greet. */
   ControlClient(Origin origin, long greetingMillis) {
     this.origin = origin;
-    this.connector = new GatewayConnector(origin, greetingMillis);
+    this.connector = new GatewayConnector(origin, greetingMillis, GatewayConnector.START_SECONDS);
   }
 
   /** Carries out one command on the console's streams and gives its exit status. */

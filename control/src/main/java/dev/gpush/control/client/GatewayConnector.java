@@ -36,7 +36,7 @@ final class GatewayConnector {
    * A JVM takes a second, on a full and cold machine half a minute and more (measured at load 28);
    * one that takes longer will not start.
    */
-  private static final long START_NANOS = 120_000_000_000L;
+  static final long START_SECONDS = 120;
 
   /** A gateway that ends has five seconds, and the machine may be busy. */
   private static final long END_NANOS = 30_000_000_000L;
@@ -54,10 +54,12 @@ final class GatewayConnector {
 
   private final Origin origin;
   private final long greetingMillis;
+  private final long startSeconds;
 
-  GatewayConnector(Origin origin, long greetingMillis) {
+  GatewayConnector(Origin origin, long greetingMillis, long startSeconds) {
     this.origin = origin;
     this.greetingMillis = greetingMillis;
+    this.startSeconds = startSeconds;
   }
 
   /** A connection to a running gateway with the same protocol, or to one started now. */
@@ -204,7 +206,7 @@ final class GatewayConnector {
 
   private GatewayConnection startInTime(Console console) throws ClientException {
     RunFolder folder = folder();
-    long end = System.nanoTime() + START_NANOS;
+    long end = System.nanoTime() + startSeconds * 1_000_000_000L;
     while (true) {
       try {
         return start(console, folder, end);
@@ -362,7 +364,7 @@ final class GatewayConnector {
   private ClientException tooSlow() {
     return ClientException.environment(
         "the gateway did not start",
-        "it was not ready after 30 s",
+        "it was not ready after " + startSeconds + " s",
         "less " + GatewayLaunch.log(origin.home()));
   }
 

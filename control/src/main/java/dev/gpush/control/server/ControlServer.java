@@ -13,6 +13,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,6 +55,7 @@ public final class ControlServer implements AutoCloseable {
   private final Limits limits;
   private final Clock clock;
   private final Tasks tasks;
+  private final UserPrincipal user;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean handingOver;
 
@@ -83,6 +85,7 @@ public final class ControlServer implements AutoCloseable {
     this.clock = clock;
     this.tasks = tasks.group("control");
     this.listening = bind();
+    this.user = Files.getOwner(socket);
   }
 
   /**
@@ -290,10 +293,8 @@ public final class ControlServer implements AutoCloseable {
     if (!channel.supportedOptions().contains(ExtendedSocketOptions.SO_PEERCRED)) {
       return true; // The folder's permissions are all there is.
     }
-    return channel
-        .getOption(ExtendedSocketOptions.SO_PEERCRED)
-        .user()
-        .equals(Files.getOwner(socket));
+    // Not the owner of the socket as it is now: a cleaner may have removed it.
+    return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user().equals(user);
   }
 
   /** Closes connections that send no request. */

@@ -2,6 +2,7 @@ package dev.gpush.control.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.process.Origin;
@@ -291,6 +292,18 @@ class LostGatewayTest {
                 List.of("/bin/sh", "-c", "echo noise; printf %s \"$0\"; exit 3", words)));
 
     assertEquals(new Captured(3, "", words), client.capture(List.of("ps")));
+  }
+
+  @Test
+  void saysHowLongItHasWaitedForANewGateway() throws IOException {
+    socket.close();
+    var origin = new Origin(home, "b", home, Map.of(), 1, List.of("true"));
+    var connector = new GatewayConnector(origin, GatewayConnector.GREETING_MILLIS, 1);
+
+    ClientException failed =
+        assertThrows(ClientException.class, () -> connector.enter(FakeConsole.empty()));
+
+    assertEquals("the gateway did not start: it was not ready after 1 s", failed.getMessage());
   }
 
   @Test

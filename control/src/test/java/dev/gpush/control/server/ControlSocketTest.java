@@ -588,6 +588,17 @@ class ControlSocketTest {
   }
 
   @Test
+  void servesWhoConnectedBeforeItsSocketWasDeleted() throws IOException {
+    try (var gateway = TestGateway.unstarted(home, call -> 5);
+        TestGateway.Raw early = gateway.connect()) {
+      Files.delete(gateway.socket());
+      gateway.start();
+
+      assertEquals(Kind.HELLO, early.reader().next().orElseThrow().kind());
+    }
+  }
+
+  @Test
   void leavesNoSocketWhenItIsLookedAfterAtItsEnd() throws IOException {
     var gateway = TestGateway.with(home, call -> 5);
     gateway.close();

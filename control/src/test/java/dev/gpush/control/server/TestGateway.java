@@ -48,19 +48,28 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
             limits,
             Clock.system(),
             tasks);
-    server.start();
   }
 
   static TestGateway with(Path home, Handler handler) throws IOException {
-    return new TestGateway(home, handler, Limits.STANDARD, Greeting.PROTOCOL);
+    return with(home, handler, Limits.STANDARD);
   }
 
   static TestGateway with(Path home, Handler handler, Limits limits) throws IOException {
-    return new TestGateway(home, handler, limits, Greeting.PROTOCOL);
+    return new TestGateway(home, handler, limits, Greeting.PROTOCOL).start();
   }
 
   static TestGateway speaking(int protocol, Path home, Handler handler) throws IOException {
-    return new TestGateway(home, handler, Limits.STANDARD, protocol);
+    return new TestGateway(home, handler, Limits.STANDARD, protocol).start();
+  }
+
+  /** Its socket takes connections, and it accepts none yet. */
+  static TestGateway unstarted(Path home, Handler handler) throws IOException {
+    return new TestGateway(home, handler, Limits.STANDARD, Greeting.PROTOCOL);
+  }
+
+  TestGateway start() {
+    server.start();
+    return this;
   }
 
   ControlServer server() {
@@ -97,10 +106,16 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
 
   /** A connection that has greeted and then does what the test does. */
   Raw raw() throws IOException {
+    Raw raw = connect();
+    raw.reader().next().orElseThrow();
+    return raw;
+  }
+
+  /** A connection that has not read the gateway's greeting. */
+  Raw connect() throws IOException {
     var raw = new Raw(SocketChannel.open(StandardProtocolFamily.UNIX));
     raw.channel().connect(UnixDomainSocketAddress.of(folder.socket()));
     raw.writer().write(Greeting.of(BUILD, home.toString(), 1).frame());
-    raw.reader().next().orElseThrow();
     return raw;
   }
 
