@@ -227,8 +227,6 @@ public final class GangReservation {
         finish(some);
       } catch (GpushException failed) {
         if (failed.failure() instanceof AgentFailure.Held held) {
-          nodes.remove(index);
-          started.remove(index);
           return Optional.of(held);
         }
         throw failed;

@@ -14,7 +14,6 @@ import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.hosts.rack.Survey;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.PeerSecret;
-import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
@@ -42,7 +41,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,25 +89,6 @@ final class LocalNodesTest {
   }
 
   @Test
-  void agentsOfAnEarlierGpushAreFoundAndReleased() throws Exception {
-    try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"))) {
-      GangRequest request = place.request(1, "0", BackendContract.LONG);
-      Path workspace = place.home().resolve("nodes/" + request.gang() + "/0/project");
-      Files.createDirectories(workspace.getParent());
-      NodeInfo info = node(List.of("0"), "", workspace.toString());
-      place.startAsBefore(request, info);
-
-      Gang found = place.backend().discover(LocalPlace.OWNER).getFirst().gang();
-
-      assertEquals(List.of(info), found.nodes());
-      assertInstanceOf(Observation.Exists.class, place.backend().observe(found));
-      assertEquals(found, place.backend().reserve(request));
-      assertEquals(List.of(), place.backend().release(found, BackendContract.LIMIT));
-      assertEquals(List.of(), place.leftovers());
-    }
-  }
-
-  @Test
   void aHomeThatCannotBeWrittenIsSaidAndHoldsNothing() throws Exception {
     Path machine = folder.resolve("machine");
     try (LocalPlace place = LocalPlace.of(folder.resolve("home"), machine)) {
@@ -127,7 +111,7 @@ final class LocalNodesTest {
       var nothing =
           backend(
               new RecordingHost(folder.resolve("home"), "none"),
-              new Recorder(new AgentFailure.NoPython(Rack.INTERPRETERS)),
+              new Recorder(_ -> Optional.of(new AgentFailure.NoPython(Rack.INTERPRETERS))),
               tasks);
 
       Failure failure =
@@ -145,6 +129,32 @@ final class LocalNodesTest {
           new BackendFailure.NotReleased("local", id.text(), FailureText.clause(failure)),
           assertThrows(GpushException.class, () -> nothing.release(unknown, BackendContract.LIMIT))
               .failure());
+    }
+  }
+
+  /** Up to eight are started at once; any of them may run when one of them has failed. */
+  @Test
+  void whenOneOfSeveralMeetsALockAllAreReleasedBeforeTheNextTry() throws Exception {
+    try (Tasks tasks = Tasks.named("held", (_, _) -> {})) {
+      var isFirst = new AtomicBoolean(true);
+      var recorder =
+          new Recorder(
+              header ->
+                  header.text("mode").orElse("").equals("start")
+                          && header.integer("node").equals(Optional.of(0))
+                          && isFirst.getAndSet(false)
+                      ? Optional.of(new AgentFailure.Held("gpu 0", "ann"))
+                      : Optional.empty());
+
+      Gang gang = backend(new RecordingHost(folder, "none"), recorder, tasks).reserve(request(3));
+
+      assertEquals(3, gang.nodes().size());
+      Set<Integer> released =
+          recorder.asked.stream()
+              .filter(header -> header.object("control").text("do").orElse("").equals("release"))
+              .map(header -> header.integer("node").orElseThrow())
+              .collect(Collectors.toSet());
+      assertEquals(Set.of(0, 1, 2), released);
     }
   }
 
@@ -264,13 +274,17 @@ final class LocalNodesTest {
     assertThrows(IOException.class, () -> host.spawn(List.of("tool"), Map.of()));
   }
 
-  /** Keeps what it is asked and answers that all is well, or always fails the same way. */
+  /** Keeps what it is asked and answers that all is well, or fails as the test says. */
   private static final class Recorder implements AgentProgram {
     private final Queue<Json.Obj> asked = new ConcurrentLinkedQueue<>();
-    private final List<AgentFailure> failures;
+    private final Function<Json.Obj, Optional<AgentFailure>> failing;
 
-    Recorder(AgentFailure... failures) {
-      this.failures = List.of(failures);
+    Recorder() {
+      this(_ -> Optional.empty());
+    }
+
+    Recorder(Function<Json.Obj, Optional<AgentFailure>> failing) {
+      this.failing = failing;
     }
 
     @Override
@@ -331,10 +345,9 @@ final class LocalNodesTest {
 
     @Override
     public Json ask(Pipe pipe, Json.Obj header) {
-      boolean isStart = header.text("mode").orElse("").equals("start");
-      boolean isForAll = failures.stream().anyMatch(AgentFailure.NoPython.class::isInstance);
-      if (isForAll || (isStart && !failures.isEmpty())) {
-        throw new GpushException(failures.getFirst());
+      Optional<AgentFailure> failure = failing.apply(header);
+      if (failure.isPresent()) {
+        throw new GpushException(failure.get());
       }
       asked.add(header);
       if (header.text("mode").orElse("").equals("control")) {

@@ -8,7 +8,6 @@ import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.hosts.rack.Survey;
 import dev.gpush.backends.hosts.rack.Surveys;
 import dev.gpush.core.agent.AgentFolder;
-import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
@@ -177,20 +176,6 @@ final class LocalPlace implements BackendPlace {
 
   Path home() {
     return home;
-  }
-
-  /** An agent of this home as gpush started it when local and ssh were two backends. */
-  void startAsBefore(GangRequest request, NodeInfo info) throws IOException {
-    Json.Obj kept = Json.object("nodes", request.nodes(), "info", info.json(), "gpus", List.of());
-    Json.Obj start =
-        AgentStart.of(request, info)
-            .with("env", host().environment())
-            .with("hold_only", true)
-            .with("request", kept);
-    agent.ask(
-        host().spawn(agent.arguments(Rack.INTERPRETERS), host().environment()),
-        Json.object(
-            "mode", "start", "gang", request.gang().text(), "node", info.index(), "start", start));
   }
 
   @Override
