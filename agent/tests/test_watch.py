@@ -347,7 +347,6 @@ class WatchTest(FilesTest):
 class ConversationTest(FilesTest):
     def test_a_conversation_tells_and_goes_on_with_its_requests(self):
         node = self.gateway().open()
-        self.assertTrue(node.holds["watches"])
         node.push({"a.py": b"1", "p/b.py": b"2"})
         node.send(sync.WATCH, {})
         self.assertEqual(node.expect(sync.WATCHING), {"by": "events", "why": ""})

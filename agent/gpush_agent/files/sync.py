@@ -128,10 +128,8 @@ class Conversation:
         """HOLDS and INDEX: all entries, or only those (of these paths) that are not as written when the gateway knows our manifest."""
         held = self.held
         is_all = known != held.root
-        room = os.statvfs(self.root)
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
-                          "free": room.f_bavail * room.f_frsize, "entries": len(held.entries), "all": is_all,
-                          "staged": self.stage.staged(), "folds": self.folds, "watches": True,
+                          "all": is_all, "staged": self.stage.staged(), "folds": self.folds,
                           "trash": self.commit.trash.contents()})
         items, size = [], 0
         for path, state, now in held.survey(self.tree, None if is_all else paths):

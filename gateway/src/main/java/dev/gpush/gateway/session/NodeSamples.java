@@ -1,7 +1,5 @@
 package dev.gpush.gateway.session;
 
-import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
@@ -168,26 +166,13 @@ final class NodeSamples implements Samples {
         read(node);
         fail(node, "its sampler has ended");
       } catch (GpushException failed) {
-        fail(node, why(failed.failure(), "takes no samples"));
+        fail(node, FailureText.clause(failed.failure()));
       } catch (IOException broken) {
         fail(node, "its samples broke off");
       } catch (JsonSyntaxException wrong) {
         fail(node, "it sends something that is no sample");
       }
     } while (!closed.await(RETRY.toMillis(), TimeUnit.MILLISECONDS));
-  }
-
-  /**
-   * Why a node does not answer.
-   *
-   * @param lack what the agent of an older gpush does not do
-   */
-  static String why(Failure failure, String lack) {
-    boolean isOlder =
-        failure instanceof AgentFailure.Refused(_, var code, var facts)
-            && code.equals("not-found")
-            && facts.text("builtin").isPresent();
-    return isOlder ? "its agent is of an older gpush, which " + lack : FailureText.clause(failure);
   }
 
   private void read(int node) throws IOException, InterruptedException {

@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
@@ -62,7 +63,7 @@ final class StackLook {
     } catch (TimeoutException late) {
       return NodeStacks.silent(node, "it has not answered within " + DurationText.of(PATIENCE));
     } catch (GpushException failed) {
-      return NodeStacks.silent(node, NodeSamples.why(failed.failure(), "tells no stacks"));
+      return NodeStacks.silent(node, FailureText.clause(failed.failure()));
     } catch (IOException broken) {
       return NodeStacks.silent(node, "its answer broke off");
     } catch (JsonSyntaxException wrong) {

@@ -51,9 +51,6 @@ public final class NodeConversation implements Closeable {
   /** Of the question whose answer is on its way: whether it is for names, too. */
   private Optional<Boolean> asked = Optional.empty();
 
-  /** Whether its agent can say by itself that something has changed. */
-  private boolean canWatch;
-
   /** When it was last told to look at every path. */
   private long lookedAt = Clock.system().nanos();
 
@@ -101,11 +98,8 @@ public final class NodeConversation implements Closeable {
     return waiting;
   }
 
-  /** Has the node say when something changes there, if it can; until the end of this. */
+  /** Has the node say when something changes there, until the end of this. */
   public void watch(Tasks tasks, SyncMessages.Watching watching) throws IOException {
-    if (!canWatch) {
-      return;
-    }
     wire.listen(tasks, watching);
     wire.send(Kind.WATCH, Json.object());
     wire.flush();
@@ -197,7 +191,7 @@ public final class NodeConversation implements Closeable {
   }
 
   private void readTrash(Json.Obj said) {
-    long files = said.number("files").orElse(0L);
+    int files = said.integer("files").orElse(0);
     trash =
         files == 0
             ? Optional.empty()
@@ -206,12 +200,11 @@ public final class NodeConversation implements Closeable {
                     Optional.of(index()),
                     said.text("folder").orElse(""),
                     said.number("bytes").orElse(0L),
-                    (int) files));
+                    files));
   }
 
   private void readHolds(Manifest known) throws IOException {
     Json answer = expect(Kind.HOLDS).json();
-    canWatch = answer.flag("watches");
     readTrash(answer.object("trash"));
     var entries = new HashMap<String, Entry>();
     var deviations = new HashMap<String, NodeHolds.Deviation>();

@@ -31,9 +31,6 @@ import java.util.concurrent.TimeoutException;
  * here.
  */
 public final class HostAgents {
-  /** Agents from before this machine was a rack do not say what made them. */
-  private static final String KIND_IF_UNSAID = "local";
-
   /** Stops runs with a grace time, then lets go of files. */
   private static final Duration RELEASE_LIMIT = Duration.ofMinutes(5);
 
@@ -146,7 +143,7 @@ public final class HostAgents {
       return ask(host, Json.object("mode", "list")).items("agents").stream()
           .filter(status -> isOurs(host, status))
           .toList();
-    } catch (IOException broken) {
+    } catch (IOException | IllegalArgumentException broken) {
       String reason = host.name() + ": " + broken.getMessage();
       throw new GpushException(
           new BackendFailure.Unavailable(rack.name(), reason, "gpush doctor"), broken);
@@ -156,7 +153,7 @@ public final class HostAgents {
   /** On this machine another GPUSH_HOME of the same user is another world. */
   private boolean isOurs(Host host, Json status) {
     String folder = host.known().map(known -> known.folder() + "/").orElse("");
-    return status.object("request").text("kind").orElse(KIND_IF_UNSAID).equals(rack.kind())
+    return status.object("request").text("kind").orElse("").equals(rack.kind())
         && info(status).workspace().startsWith(folder);
   }
 
