@@ -32,7 +32,7 @@ public final class FakeNode implements NodeCalls {
       "gpush-python {\"executable\": \"/usr/bin/python3\", \"version\": \"3.11.2\"}";
   private String user = "/home/me\nme\n";
   private Optional<Json> facts = Optional.empty();
-  private int nextPort = 2000;
+  private long nextPort = 2000;
   private boolean isGone;
   private boolean failsWatch;
   private int listed = Integer.MAX_VALUE;
@@ -109,6 +109,13 @@ public final class FakeNode implements NodeCalls {
   void refuse(String code) {
     synchronized (lock) {
       refusals.add(code);
+    }
+  }
+
+  /** The free ports that it names from now on. */
+  public void portsFrom(long first) {
+    synchronized (lock) {
+      nextPort = first;
     }
   }
 

@@ -79,7 +79,7 @@ public record FabricPlan(
   /** What {@link #json} wrote; of anything else what can be read. */
   public static FabricPlan read(Json json) {
     return new FabricPlan(
-        json.number("nodes").orElse(0L).intValue(),
+        json.integer("nodes").orElse(0),
         json.text("gang").orElse(""),
         new ExpectedNetwork(
             json.text("fabric").orElse(""),

@@ -74,14 +74,21 @@ public record NodeInfo(
         within);
   }
 
+  /**
+   * Reads what {@link #json} wrote.
+   *
+   * @throws IllegalArgumentException when it has no number of a node
+   */
   public static NodeInfo from(Json json) {
     return new NodeInfo(
-        (int) (long) json.number("node").orElse(0L),
+        json.integer("node")
+            .filter(node -> node >= 0)
+            .orElseThrow(() -> new IllegalArgumentException("a node without a number")),
         json.text("host").orElse(""),
         json.text("address").orElse(""),
         json.texts("slots"),
         json.text("gpu").orElse(""),
-        (int) (long) json.number("cpus").orElse(1L),
+        json.integer("cpus").orElse(1),
         json.text("workspace").orElse(""),
         json.texts("within"));
   }

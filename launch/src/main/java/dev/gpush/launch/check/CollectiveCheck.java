@@ -109,15 +109,8 @@ final class CollectiveCheck {
 
   private Optional<Integer> port() throws InterruptedException {
     try {
-      Json answer =
-          tasks.within(
-              PORT_LIMIT,
-              "check-port",
-              () -> site.nodes().getFirst().calls().call("ports", Json.object("count", 1)));
-      return answer.items("ports").stream()
-          .filter(Json.Int.class::isInstance)
-          .map(each -> (int) ((Json.Int) each).value())
-          .findFirst();
+      return tasks.within(
+          PORT_LIMIT, "check-port", () -> site.nodes().getFirst().calls().freePort());
     } catch (TimeoutException | GpushException _) {
       return Optional.empty();
     }

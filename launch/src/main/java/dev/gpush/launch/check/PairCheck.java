@@ -105,16 +105,7 @@ final class PairCheck {
       return Optional.empty();
     }
     try {
-      Json answer =
-          tasks.within(
-              LIMIT, "check-port", () -> node.calls().call("ports", Json.object("count", 1)));
-      return answer.items("ports").stream()
-          .flatMap(
-              each ->
-                  each instanceof Json.Int(var port)
-                      ? Optional.of((int) port).stream()
-                      : Optional.<Integer>empty().stream())
-          .findFirst();
+      return tasks.within(LIMIT, "check-port", () -> node.calls().freePort());
     } catch (TimeoutException | GpushException _) {
       return Optional.empty();
     }

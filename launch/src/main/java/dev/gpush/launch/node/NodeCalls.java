@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -14,6 +15,8 @@ import java.util.function.Consumer;
  * the agent refuses or the link is over; while a link is cut they wait. Thread-safe.
  */
 public interface NodeCalls {
+  int HIGHEST_PORT = 65_535;
+
   /** Whether the node is known to be gone for good; "cannot tell" is not lost. */
   default boolean isLost() {
     return false;
@@ -21,6 +24,14 @@ public interface NodeCalls {
 
   /** A {@code call} stream of docs/technical/link.md. */
   Json call(String method, Json.Obj params) throws InterruptedException;
+
+  /** A port that is free there now; empty when its answer has none. */
+  default Optional<Integer> freePort() throws InterruptedException {
+    return call("ports", Json.object("count", 1)).items("ports").stream()
+        .findFirst()
+        .flatMap(port -> Json.object("port", port).integer("port"))
+        .filter(port -> port > 0 && port <= HIGHEST_PORT);
+  }
 
   /**
    * The builtin {@code follow}: the output of the node's supervisor, records as in

@@ -85,13 +85,12 @@ public final class RunStart {
   }
 
   private int freePort() throws InterruptedException {
-    Json answer = nodes.getFirst().call("ports", Json.object("count", 1));
-    return answer.items("ports").stream()
-        .findFirst()
-        .flatMap(port -> Json.object("port", port).integer("port"))
-        .filter(port -> port > 0)
+    return nodes
+        .getFirst()
+        .freePort()
         .orElseThrow(
-            () -> new GpushException(new LaunchFailure.Refused(0, "ports", answer.write())));
+            () ->
+                new GpushException(new LaunchFailure.Refused(0, "ports", "it named no free port")));
   }
 
   /** All nodes have theirs before one starts: nothing may be committed on any until then. */

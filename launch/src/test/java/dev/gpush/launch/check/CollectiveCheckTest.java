@@ -44,6 +44,17 @@ final class CollectiveCheckTest {
     }
   }
 
+  @Test
+  void aNumberThatIsNoPortIsNotTakenForOne() throws Exception {
+    var node = new FakeNode();
+    node.portsFrom(2000);
+    assertEquals(Optional.of(2000), node.freePort());
+    for (long number : List.of(0L, 65_536L, (1L << 32) + 2000)) {
+      node.portsFrom(number);
+      assertEquals(Optional.empty(), node.freePort());
+    }
+  }
+
   private CollectiveCheck.Order order(Path script, Path python, Map<String, String> environment) {
     var interpreter = new PythonFacts.Interpreter(python.toString(), "3.11.2", "/usr", false);
     var facts =

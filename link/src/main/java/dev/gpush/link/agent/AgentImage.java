@@ -427,7 +427,7 @@ public final class AgentImage implements AgentProgram {
       case 95 -> new AgentFailure.Died(code.isEmpty() ? talk : said(code, facts));
       case 94 ->
           new AgentFailure.NotThere(
-              header.text("gang").orElse(""), header.number("node").orElse(0L).intValue());
+              header.text("gang").orElse(""), header.integer("node").orElse(0));
       default ->
           new AgentFailure.NotUnderstood(
               "exit status " + status + (code.isEmpty() ? "" : ", " + said(code, facts)), talk);

@@ -1,6 +1,5 @@
 package dev.gpush.link.hub;
 
-import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.link.BlockingStream;
 import java.io.InputStream;
@@ -34,8 +33,7 @@ final class StreamPipe implements Pipe {
 
   @Override
   public int await() throws InterruptedException {
-    Json.Obj end = stream.awaitClose();
-    return end.number("exit").map(Long::intValue).orElse(BROKEN);
+    return stream.awaitClose().integer("exit").orElse(BROKEN);
   }
 
   @Override

@@ -186,8 +186,7 @@ final class FrameIntake {
       refuse(stream, "limit");
       return;
     }
-    Optional<StreamState> listener =
-        request.number("listener").flatMap(listening -> streams.find(listening.intValue()));
+    Optional<StreamState> listener = request.integer("listener").flatMap(streams::find);
     events.accept(new LinkEvent.Offered(stream, listener, request));
   }
 

@@ -73,7 +73,7 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
 
     @Override
     public void opened(Json.Obj facts) {
-      int port = facts.number("port").orElse(0L).intValue();
+      int port = facts.integer("port").orElse(0);
       bound = bound(port);
       if (!listeners().add(bound.name(), listener)) {
         listener.close(Json.object());

@@ -300,7 +300,7 @@ public final class SessionChannel extends StreamChannel {
   /** The action that reports how the program ended; empty when the reason has no status. */
   private Optional<Outlet.Action> status(Json.Obj reason) {
     Optional<Outlet.Action> exit =
-        reason.number("exit").map(number -> () -> sendExitStatus(number.intValue()));
+        reason.integer("exit").map(number -> () -> sendExitStatus(number));
     return exit.or(
         () ->
             reason

@@ -60,7 +60,7 @@ public final class RackSettings {
   }
 
   private int number(String key, int otherwise) {
-    return values.number(key).map(Math::toIntExact).orElse(otherwise);
+    return values.integer(key).orElse(otherwise);
   }
 
   private List<Host> hosts(TransportSelector transports) {
@@ -91,7 +91,7 @@ public final class RackSettings {
     return new Destination(
         written.host(),
         written.user().or(() -> item.text("user")).or(() -> values.text("user")),
-        written.port().or(() -> item.number("port").map(Long::intValue)));
+        written.port().or(() -> item.integer("port")));
   }
 
   private GpushException unusable(String reason) {

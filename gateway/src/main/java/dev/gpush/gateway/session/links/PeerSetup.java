@@ -38,7 +38,7 @@ final class PeerSetup {
   private static void introduce(LiveSession session, int fresh, Tasks tasks) {
     try {
       Json status = session.link(0).call("status", Json.object());
-      int port = status.object("peers").number("port").orElse(0L).intValue();
+      int port = status.object("peers").integer("port").orElse(0);
       if (port == 0) {
         // All nodes are on one host, where the agents find each other.
         return;

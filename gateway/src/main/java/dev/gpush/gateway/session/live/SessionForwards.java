@@ -194,11 +194,10 @@ public final class SessionForwards implements AutoCloseable {
   }
 
   private static PortForward forward(Json json) {
-    return new PortForward(number(json, "node"), number(json, "port"), number(json, "local"));
-  }
-
-  private static int number(Json json, String key) {
-    return Math.toIntExact(json.number(key).orElse(0L));
+    return new PortForward(
+        json.integer("node").orElse(0),
+        json.integer("port").orElse(0),
+        json.integer("local").orElse(0));
   }
 
   /** A forward works even if the file cannot be written; the next gateway does not know it then. */

@@ -55,9 +55,8 @@ public record FabricGang(List<NodeFabric> nodes, List<UserVariable> environment)
     List<Integer> given =
         items.stream()
             .filter(item -> item.get("facts").isPresent())
-            .flatMap(item -> item.number("node").stream())
-            .filter(number -> number >= 0 && number <= Integer.MAX_VALUE)
-            .map(Math::toIntExact)
+            .flatMap(item -> item.integer("node").stream())
+            .filter(number -> number >= 0)
             .toList();
     boolean isComplete = new HashSet<>(given).size() == items.size();
     return isComplete ? given : IntStream.range(0, items.size()).boxed().toList();

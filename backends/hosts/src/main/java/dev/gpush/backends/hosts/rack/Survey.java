@@ -29,6 +29,9 @@ public record Survey(
   /** A host with more is noise. */
   private static final int MOST_GPUS = 64;
 
+  /** As many as the configuration allows. */
+  private static final int MOST_CPU_NODES = 256;
+
   private static final int MOST_TEXT = 80;
 
   /**
@@ -92,7 +95,8 @@ public record Survey(
         slots.add(slot(Integer.toString(gpu), "gpu-" + gpu, model, said, Optional.empty()));
       }
     }
-    for (int room = 0; room < said.number("cpu_nodes").orElse(1L); room++) {
+    int rooms = Math.min(said.integer("cpu_nodes").orElse(1), MOST_CPU_NODES);
+    for (int room = 0; room < rooms; room++) {
       slots.add(slot("", "cpu-" + room, "", said, Optional.empty()));
     }
     String problem = clean(said.text("problem").orElse(""));
@@ -105,7 +109,7 @@ public record Survey(
         host,
         clean(said.text("host").orElse(host.name())),
         host.address().orElse(clean(said.text("address").orElse(""))),
-        Math.max(1, said.number("cpus").orElse(1L).intValue()),
+        Math.max(1, said.integer("cpus").orElse(1)),
         said.text("base").orElse(""),
         slots,
         problem);

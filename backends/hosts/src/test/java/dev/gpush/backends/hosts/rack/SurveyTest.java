@@ -111,6 +111,16 @@ final class SurveyTest {
   }
 
   @Test
+  void numbersThatNoHostHasAreCut() {
+    Json said = Json.object("cpus", (1L << 32) + 4, "cpu_nodes", 1_000_000);
+
+    Survey survey = Survey.of(RACK, said);
+
+    assertEquals(1, survey.cpus());
+    assertEquals(256, survey.slots().size());
+  }
+
+  @Test
   void onThisMachineOnlyOtherUsersProcessesCount() {
     Json said =
         Json.parse(

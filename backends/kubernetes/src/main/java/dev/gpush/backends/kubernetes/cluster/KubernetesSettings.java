@@ -109,7 +109,7 @@ public record KubernetesSettings(
       return new Resources(
           gpus.text("resource"),
           gpus.object("names").textMap(),
-          Math.toIntExact(values.number("cpus").orElse(0L)),
+          values.integer("cpus").orElse(0),
           values.text("memory"),
           !values.text("fabric").orElse("auto").equals("none"));
     }

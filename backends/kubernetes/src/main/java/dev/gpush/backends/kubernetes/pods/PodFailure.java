@@ -157,7 +157,7 @@ public record PodFailure(String words, Kind kind) {
   }
 
   private static PodFailure ended(Json.Obj ended) {
-    int code = ended.number("exitCode").orElse(0L).intValue();
+    int code = ended.integer("exitCode").orElse(0);
     String reason = ended.text("reason").orElse("");
     if (code == NO_PYTHON || code == OLD_PYTHON) {
       return new PodFailure("its image has no Python 3.6 or later", Kind.NO_PYTHON);

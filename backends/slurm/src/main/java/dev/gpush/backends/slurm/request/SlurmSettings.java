@@ -117,8 +117,7 @@ public record SlurmSettings(
    */
   public record NodeShare(int cpus, Optional<String> memory) {
     private static NodeShare of(Json.Obj values) {
-      return new NodeShare(
-          Math.toIntExact(values.number("cpus").orElse(0L)), values.text("memory"));
+      return new NodeShare(values.integer("cpus").orElse(0), values.text("memory"));
     }
   }
 
@@ -127,7 +126,7 @@ public record SlurmSettings(
     return new SlurmSettings(
         values.text("cluster").orElse(""),
         scratch(config),
-        Math.toIntExact(values.number("sruns").orElse((long) SRUNS)),
+        values.integer("sruns").orElse(SRUNS),
         Container.of(values),
         Options.of(values),
         GpuOptions.of(values.object("gpus")),
