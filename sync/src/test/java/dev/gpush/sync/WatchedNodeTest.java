@@ -53,7 +53,7 @@ final class WatchedNodeTest extends SyncFixture {
     laptop.write("a.py", "1");
     sync.there().listen(told::release);
     push();
-    await(() -> sync.there().isOn());
+    assertTrue(told.tryAcquire(LIMIT_S, TimeUnit.SECONDS), "it does not watch");
   }
 
   @Test
@@ -134,18 +134,34 @@ final class WatchedNodeTest extends SyncFixture {
     assertEquals("here", laptop.read("a.py"));
   }
 
+  /** It may begin while another node cannot be reached, and then it opens no conversation. */
+  @Test
+  void aLaterGatewayLooksFirstAndIsToldFromThenOn() throws Exception {
+    nodes(2);
+    laptop.write("a.py", "1");
+    push();
+    nodes.getFirst().folder().write("a.py", "meanwhile");
+    restartGateway();
+
+    sync.there().listen(told::release);
+
+    assertTrue(sync.there().isDue());
+    assertEquals(List.of("a.py"), comesHome());
+    assertEquals("meanwhile", laptop.read("a.py"));
+    assertTrue(told.tryAcquire(LIMIT_S, TimeUnit.SECONDS), "it does not watch");
+  }
+
   @Test
   void afterItsEndTheNextLookOpensAnotherConversation() throws Exception {
     pushWatched();
     assertEquals(List.of(), comesHome());
     nodes.getFirst().kill();
-    await(() -> !sync.there().isOn());
-    assertTrue(sync.there().isDue());
+    await(() -> sync.there().isDue());
     nodes.getFirst().folder().write("a.py", "meanwhile");
 
     assertEquals(List.of("a.py"), comesHome());
 
-    await(() -> sync.there().isOn());
     assertEquals("meanwhile", laptop.read("a.py"));
+    await(() -> sync.there().isDue()); // It watches again.
   }
 }

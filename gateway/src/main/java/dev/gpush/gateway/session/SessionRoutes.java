@@ -41,7 +41,6 @@ public final class SessionRoutes implements Routes {
       if (session.isLost(node)) {
         session.requireWhole();
       }
-      session.workIfAny().ifPresent(work -> work.visited(node));
       return new Route.Node(
           session.link(node),
           SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)),

@@ -10,8 +10,8 @@ import java.util.Set;
  * What the editors' node says by itself: that something has changed there, and perhaps where.
  * Thread-safe.
  *
- * <p>It says so in the conversation that pushes use, and as long as that is open. A node that
- * cannot, because its agent is older, is asked now and then instead.
+ * <p>It says so in the conversation that pushes use, and as long as that is open. At first, and
+ * when a conversation ends, there is something to look at: the look opens another one.
  */
 public final class NodeWatch implements SyncMessages.Watching {
   /** With more edited files all is looked at. */
@@ -44,7 +44,6 @@ public final class NodeWatch implements SyncMessages.Watching {
   // guarded by this
   private Runnable listener = () -> {};
   private boolean isWanted;
-  private boolean isOn;
   private Due due = Due.NOTHING;
   private String slow = "";
   private Manifest here = Manifest.empty();
@@ -57,15 +56,11 @@ public final class NodeWatch implements SyncMessages.Watching {
   public synchronized void listen(Runnable changed) {
     listener = changed;
     isWanted = true;
+    due = Due.all();
   }
 
   public synchronized boolean isWanted() {
     return isWanted;
-  }
-
-  /** Whether it need not be asked. */
-  public synchronized boolean isOn() {
-    return isOn;
   }
 
   /** Why changes there are noticed late; empty when they are noticed at once. */
@@ -112,7 +107,6 @@ public final class NodeWatch implements SyncMessages.Watching {
   @Override
   public void watched(String by, String why) {
     synchronized (this) {
-      isOn = true;
       slow = by.equals("events") ? "" : why;
     }
     // Something may have changed before.
@@ -131,13 +125,6 @@ public final class NodeWatch implements SyncMessages.Watching {
 
   @Override
   public void ended() {
-    boolean wasOn;
-    synchronized (this) {
-      wasOn = isOn;
-      isOn = false;
-    }
-    if (wasOn) {
-      due(); // The look opens another conversation.
-    }
+    due(); // The look opens another conversation.
   }
 }

@@ -44,23 +44,13 @@ final class SessionSaves implements SessionPort {
   private final LiveSession session;
   private final Launcher launcher;
   private final AtomicInteger launching = new AtomicInteger();
-  private final int editNode;
   private final Path paused;
   private final WhileRunning whileRunning;
 
-  /**
-   * @param editNode the node where people edit
-   */
-  SessionSaves(
-      LiveSession session,
-      Launcher launcher,
-      int editNode,
-      WhileRunning whileRunning,
-      Path paused) {
+  SessionSaves(LiveSession session, Launcher launcher, WhileRunning whileRunning, Path paused) {
     this.paused = paused;
     this.session = session;
     this.launcher = launcher;
-    this.editNode = editNode;
     this.whileRunning = whileRunning;
   }
 
@@ -147,20 +137,6 @@ final class SessionSaves implements SessionPort {
     RunView first = running.getFirst();
     String others = running.size() == 1 ? "" : " and " + (running.size() - 1) + " more";
     return Optional.of("run " + first.number() + " on G" + first.generation() + others);
-  }
-
-  @Override
-  public Optional<Duration> editorsQuiet() throws InterruptedException {
-    Link link = session.link(editNode);
-    if (!(link.state() instanceof LinkState.Up)) {
-      return Optional.empty();
-    }
-    Json status = link.call("status", Json.object());
-    // Node 0 tells its own idle time apart from that of the gang; the others do not.
-    Json own = status.object("nodes_idle").object(Integer.toString(editNode));
-    Json said = own.entries().isEmpty() ? status : own;
-    boolean isVisited = !status.texts("clients").isEmpty() || !own.texts("clients").isEmpty();
-    return said.number("idle_for_s").filter(_ -> isVisited).map(Duration::ofSeconds);
   }
 
   @Override

@@ -84,8 +84,7 @@ public final class SessionWork implements AutoCloseable {
     this.tasks = tasks;
     this.generations = new NodeGenerations(nodes.size());
     this.restarted = new RestartedAgents(generations::isEmpty, clock);
-    this.saves =
-        new SessionSaves(session, launcher, sync.editNode(), saves.whileRunning(), saves.paused());
+    this.saves = new SessionSaves(session, launcher, saves.whileRunning(), saves.paused());
     this.pushes = new SessionPush(tasks);
     this.live =
         new LiveSync(
@@ -130,13 +129,6 @@ public final class SessionWork implements AutoCloseable {
   /** The node where people edit. */
   public int editNode() {
     return sync.editNode();
-  }
-
-  /** Someone connects to a node. */
-  public void visited(int node) {
-    if (node == sync.editNode()) {
-      live.visited();
-    }
   }
 
   /** For a command that ends the session: a push is stopped, and nothing is sent until then. */

@@ -118,7 +118,7 @@ public final class LiveSync implements AutoCloseable {
     this.push = push;
     this.aside = new NodesAside(name, sync, nodes, generations, watch::wake, clock, this.tasks);
     this.use = new FileUse(session, this.tasks);
-    this.nodeEdits = new NodeEdits(session, sync, nodes, push, use, clock, this.tasks);
+    this.nodeEdits = new NodeEdits(session, sync, nodes, push, use, clock);
     this.view = new SavesView(session, watch, state, generations, sync, this::incoming, clock);
   }
 
@@ -182,12 +182,6 @@ public final class LiveSync implements AutoCloseable {
     } else {
       sync.abandon(nodes.get(node));
     }
-  }
-
-  /** Someone connects to the editors' node. */
-  public void visited() {
-    nodeEdits.visited();
-    watch.wake();
   }
 
   /** A run has ended, or something else that saves may wait for. */

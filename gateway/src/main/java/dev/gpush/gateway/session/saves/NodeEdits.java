@@ -1,7 +1,6 @@
 package dev.gpush.gateway.session.saves;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.Homecoming.Came;
 import dev.gpush.sync.NodeFailed;
@@ -11,16 +10,13 @@ import dev.gpush.sync.node.SyncNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Brings home what is changed on the editors' node, also while a run is on there: the laptop is no
- * rank. The node says when something has changed; one that cannot is asked while someone is
- * connected to it. Confined to the saves thread, but for {@link #visited} and {@link #isAhead}.
+ * rank. The node says when something has changed. Confined to the saves thread, but for {@link
+ * #isAhead}.
  */
 final class NodeEdits {
-  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
-
   /** While a command has the session. */
   private static final Duration SOON = Duration.ofMillis(500);
 
@@ -38,14 +34,11 @@ final class NodeEdits {
   private final SessionPush push;
   private final FileUse use;
   private final Clock clock;
-  private final Tasks tasks;
-  private final EditLooks looks;
   private final BusyPaths busy = new BusyPaths();
   private long restUntil;
   private boolean isBlocked;
   private volatile Optional<Long> againAt = Optional.empty();
   private volatile boolean isLooking;
-  private volatile boolean isVisited;
 
   NodeEdits(
       SessionPort session,
@@ -53,22 +46,14 @@ final class NodeEdits {
       List<SyncNode> nodes,
       SessionPush push,
       FileUse use,
-      Clock clock,
-      Tasks tasks) {
+      Clock clock) {
     this.session = session;
     this.sync = sync;
     this.node = nodes.get(sync.editNode());
     this.push = push;
     this.use = use;
     this.clock = clock;
-    this.tasks = tasks;
-    this.looks = new EditLooks(clock.nanos());
     this.restUntil = clock.nanos();
-  }
-
-  /** Someone connects to it. */
-  void visited() {
-    isVisited = true;
   }
 
   /** Whether the node has something, as far as it has said, that is not here yet. On any thread. */
@@ -78,17 +63,10 @@ final class NodeEdits {
 
   /** When a look is due; empty: when the node says it. */
   Optional<Duration> next(long now) {
-    if (isVisited) {
-      isVisited = false;
-      looks.visited(now);
-    }
     if (sync.there().isDue() && node.isReachable()) {
       return Optional.of(isBlocked ? SOON : left(restUntil, now));
     }
-    if (againAt.isPresent()) {
-      return Optional.of(isBlocked ? SOON : left(Math.max(againAt.get(), restUntil), now));
-    }
-    return sync.there().isOn() ? Optional.empty() : Optional.of(looks.next(now));
+    return againAt.map(at -> isBlocked ? SOON : left(Math.max(at, restUntil), now));
   }
 
   private static Duration left(long at, long now) {
@@ -108,9 +86,8 @@ final class NodeEdits {
     boolean isRested = now - restUntil >= 0;
     boolean isSaid = sync.there().isDue() && node.isReachable() && isRested;
     boolean isAgain = isRested && againAt.map(at -> now - at >= 0).orElse(false);
-    boolean isAsked = !sync.there().isOn() && looks.isDue(now) && isSomeoneThere();
     isBlocked = false;
-    if ((!isSaid && !isAgain && !isAsked && !isWanted) || push.isStopped()) {
+    if ((!isSaid && !isAgain && !isWanted) || push.isStopped()) {
       return Optional.empty();
     }
     Optional<SessionPort.Turn> turn = session.tryBegin();
@@ -121,7 +98,7 @@ final class NodeEdits {
     isLooking = true; // First: what is looked at is no longer due.
     try (SessionPort.Turn _ = turn.get()) {
       NodeWatch.Due due = sync.there().looking();
-      return look(isAgain || isAsked || isWanted ? NodeWatch.Due.all() : due);
+      return look(isAgain || isWanted ? NodeWatch.Due.all() : due);
     } finally {
       isLooking = false;
     }
@@ -142,7 +119,6 @@ final class NodeEdits {
     }
     long ended = clock.nanos();
     Duration took = Duration.ofNanos(ended - begun);
-    looks.took(took, ended);
     boolean isOfAll = came.map(Came::isOfAll).orElse(true);
     restUntil = ended + took.multipliedBy(isOfAll ? SHARE : 1).toNanos();
     if (came.isEmpty()) {
@@ -159,19 +135,5 @@ final class NodeEdits {
       againAt = came.flatMap(Came::again).map(after -> ended + after.toNanos());
     }
     return came;
-  }
-
-  private boolean isSomeoneThere() throws InterruptedException {
-    Optional<Duration> quiet = editorsQuiet();
-    looks.looked(quiet, Duration.ZERO, clock.nanos());
-    return quiet.isPresent();
-  }
-
-  private Optional<Duration> editorsQuiet() throws InterruptedException {
-    try {
-      return tasks.within(ANSWER_LIMIT, "who is there", session::editorsQuiet);
-    } catch (GpushException | TimeoutException away) {
-      return Optional.empty();
-    }
   }
 }

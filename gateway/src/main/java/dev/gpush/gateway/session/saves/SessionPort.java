@@ -26,12 +26,6 @@ public interface SessionPort {
   Optional<String> holdingRun();
 
   /**
-   * How long nothing has been done on the node of editors, as its agent says; empty while nobody is
-   * connected to it. May wait for the agent.
-   */
-  Optional<Duration> editorsQuiet() throws InterruptedException;
-
-  /**
    * Tells the nodes that a person has done something with the files: they are not idle.
    *
    * @return whether one could be told

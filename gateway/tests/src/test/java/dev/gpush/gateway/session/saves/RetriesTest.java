@@ -128,11 +128,6 @@ final class RetriesTest {
     }
 
     @Override
-    public Optional<Duration> editorsQuiet() {
-      return Optional.empty();
-    }
-
-    @Override
     public boolean used() {
       return false;
     }
