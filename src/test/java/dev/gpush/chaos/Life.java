@@ -94,12 +94,7 @@ final class Life implements AutoCloseable {
     this.service =
         new GatewaySessions(
             new GatewayIdentity(
-                owner,
-                new Holder(owner + "@here"),
-                HexFormat.of().formatHex(incarnation),
-                "here",
-                "b",
-                home),
+                owner, new Holder(owner + "@here"), HexFormat.of().formatHex(incarnation), home),
             new Only(backend),
             new YamlConfigs(home, home.resolve("no-site.yaml")),
             new FabricPlanner(List::of),

@@ -96,7 +96,7 @@ final class Wiring implements AutoCloseable {
         new Transports(folder.path().resolve("ssh"), environment, host::spawn, random, tasks);
     String words = System.getProperty("user.name") + "@" + host.name() + ":" + home.path();
     HolderFile holder = HolderFile.take(home, words, MachineId.current(random), random);
-    GatewayIdentity identity = identity(home, holder.holder(), host.name(), configs, random);
+    GatewayIdentity identity = identity(home, holder.holder(), configs, random);
     SessionTiming timing = timing(environment);
     var machines = new Machines(host, agent, words, timing.link(), tasks, clock, random);
     var backends =
@@ -176,15 +176,13 @@ final class Wiring implements AutoCloseable {
   }
 
   private static GatewayIdentity identity(
-      Home home, Holder holder, String host, Configs configs, SecureRandom random) {
+      Home home, Holder holder, Configs configs, SecureRandom random) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
     return new GatewayIdentity(
         owner(configs, home).orElse(System.getProperty("user.name")),
         holder,
         HexFormat.of().formatHex(incarnation),
-        host,
-        BootId.current(),
         home.path());
   }
 

@@ -9,12 +9,9 @@ import java.nio.file.Path;
  * @param owner who pays; stable over laptops
  * @param holder this home on this machine, as agents and backends record it
  * @param incarnation 32 hex digits of this process
- * @param host this machine's name, for people
- * @param boot changes when the machine restarts; empty where it cannot be known
  * @param home GPUSH_HOME
  */
-public record GatewayIdentity(
-    String owner, Holder holder, String incarnation, String host, String boot, Path home) {
+public record GatewayIdentity(String owner, Holder holder, String incarnation, Path home) {
   /**
    * Whether this gateway holds the gang of an entry, and not another machine that uses the same
    * home.

@@ -48,11 +48,9 @@ public record LedgerEntry(
    * Who holds it.
    *
    * @param holder the home that holds it, as it was sent to the agents
-   * @param host its machine's name when it was made, for people
-   * @param boot of its machine when it was made
    * @param term compared by the agents: of two gateways, the one with the higher term has the gang
    */
-  public record Keeper(String owner, Holder holder, String host, String boot, long term) {}
+  public record Keeper(String owner, Holder holder, long term) {}
 
   /**
    * What its first client asked for.
@@ -136,7 +134,7 @@ public record LedgerEntry(
 
   /** The entry for this holder, with a higher term that takes the gang over. */
   public LedgerEntry keptBy(Holder other, long higher) {
-    var next = new Keeper(keeper.owner(), other, keeper.host(), keeper.boot(), higher);
+    var next = new Keeper(keeper.owner(), other, higher);
     return new LedgerEntry(identity, next, asked, lease, reservation, status);
   }
 
@@ -275,8 +273,6 @@ public record LedgerEntry(
         "root", root().toString(),
         "owner", keeper.owner(),
         "holder", keeper.holder().text(),
-        "host", keeper.host(),
-        "boot", keeper.boot(),
         "created", created().toString(),
         "term", keeper.term(),
         "inherit", reservation.inherit(),
@@ -304,8 +300,6 @@ public record LedgerEntry(
         new Keeper(
             json.text("owner").orElse(""),
             new Holder(json.text("holder").orElse("")),
-            json.text("host").orElse(""),
-            json.text("boot").orElse(""),
             json.number("term").orElse(FIRST_TERM));
     String gpus = need(json, "gpus");
     var asked =

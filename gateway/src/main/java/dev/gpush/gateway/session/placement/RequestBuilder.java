@@ -78,12 +78,7 @@ public final class RequestBuilder {
     var session =
         new LedgerEntry.Identity(HexFormat.of().formatHex(id), name, config.root(), clock.now());
     var keeper =
-        new LedgerEntry.Keeper(
-            identity.owner(),
-            identity.holder(),
-            identity.host(),
-            identity.boot(),
-            LedgerEntry.FIRST_TERM);
+        new LedgerEntry.Keeper(identity.owner(), identity.holder(), LedgerEntry.FIRST_TERM);
     return new LedgerEntry(
         session,
         keeper,

@@ -51,15 +51,15 @@ final class HolderTest {
     rig.close();
   }
 
-  private GatewaySessions gateway(Holder holder, String boot) {
-    GatewaySessions gateway = rig.gateway(holder, boot, List.of(rig.backend()));
+  private GatewaySessions gateway(Holder holder) {
+    GatewaySessions gateway = rig.gateway(holder, List.of(rig.backend()));
     gateway.recover();
     return gateway;
   }
 
   /** Made, and left behind by a gateway that ended. */
-  private SessionView made(Holder by, String boot) throws Exception {
-    GatewaySessions gateway = gateway(by, boot);
+  private SessionView made(Holder by) throws Exception {
+    GatewaySessions gateway = gateway(by);
     SessionView view = gateway.up(ask(project, 2), Talk.silent());
     gateway.close();
     return view;
@@ -90,9 +90,9 @@ final class HolderTest {
 
   @Test
   void aRenamedMachineGoesOnWithItsSessions() throws Exception {
-    SessionView made = made(named(HERE), "monday");
+    SessionView made = made(named(HERE));
 
-    GatewaySessions renamed = gateway(named(THERE), "tuesday");
+    GatewaySessions renamed = gateway(named(THERE));
 
     awaitReady(renamed);
     assertEquals(made.id(), renamed.list().getFirst().id());
@@ -102,10 +102,10 @@ final class HolderTest {
 
   @Test
   void anotherMachineWithTheSameHomeLooksOnAndNamesTheHolderWithoutItsId() throws Exception {
-    GatewaySessions login1 = gateway(named(HERE), "monday");
+    GatewaySessions login1 = gateway(named(HERE));
     login1.up(ask(project, 2), Talk.silent());
 
-    GatewaySessions login2 = gateway(Holder.of(THERE, "ffffffffffff", HOME), "monday");
+    GatewaySessions login2 = gateway(Holder.of(THERE, "ffffffffffff", HOME));
 
     awaitLooksOn(login2, HERE);
     assertEquals(List.of(SessionState.READY), SessionRig.states(login1));
@@ -113,11 +113,11 @@ final class HolderTest {
 
   @Test
   void whatWasHeldFromHereBeforeTheLedgerAndTheNameWereLostIsForgotten() throws Exception {
-    SessionView made = made(named(HERE), "monday");
+    SessionView made = made(named(HERE));
     ForgottenTest.loseLedger(rig);
 
     // The id is lost with the home; the machine and the folder are the same.
-    GatewaySessions after = gateway(Holder.of(THERE, MACHINE, "aaaaaaaaaaaa"), "tuesday");
+    GatewaySessions after = gateway(Holder.of(THERE, MACHINE, "aaaaaaaaaaaa"));
 
     SessionView adopted = after.adopt(Optional.empty(), false, project, Talk.silent());
     assertEquals(made.place().gang(), adopted.place().gang());
@@ -125,10 +125,10 @@ final class HolderTest {
 
   @Test
   void whatIsLocalToAnotherMachineIsNotGoneBecauseItIsNotHere() throws Exception {
-    made(Holder.of(HERE, "ffffffffffff", HOME), "monday");
+    made(Holder.of(HERE, "ffffffffffff", HOME));
     Backend empty = new Elsewhere(rig.backend());
 
-    GatewaySessions gateway = rig.gateway(named(THERE), "monday", List.of(empty));
+    GatewaySessions gateway = rig.gateway(named(THERE), List.of(empty));
     gateway.recover();
 
     assertEquals(List.of(), gateway.list());

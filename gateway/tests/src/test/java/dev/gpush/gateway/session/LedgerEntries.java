@@ -37,8 +37,7 @@ public final class LedgerEntries {
             new SessionName("devbox" + (random.nextInt(9) + 1)),
             Path.of("/home/me", "p" + random.nextInt(100)),
             Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)));
-    var keeper =
-        new LedgerEntry.Keeper(text(), new Holder(text()), text(), text(), random.nextInt(1, 9));
+    var keeper = new LedgerEntry.Keeper(text(), new Holder(text()), random.nextInt(1, 9));
     var asked =
         new LedgerEntry.Asked(
             nodes,

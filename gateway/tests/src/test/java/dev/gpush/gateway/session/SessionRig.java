@@ -183,21 +183,20 @@ public final class SessionRig implements AutoCloseable {
 
   private GatewaySessions gateway(
       Path home, String holder, List<Backend> all, Tasks its, Duration grace) {
-    return gateway(identity(home, new Holder(holder), "b"), all, its, grace);
+    return gateway(identity(home, new Holder(holder)), all, its, grace);
   }
 
   /** A gateway of this home that says who it is in another way than the one before. */
-  GatewaySessions gateway(Holder holder, String boot, List<Backend> all) {
-    GatewaySessions service = gateway(identity(home(), holder, boot), all, tasks, DEADLINE);
+  GatewaySessions gateway(Holder holder, List<Backend> all) {
+    GatewaySessions service = gateway(identity(home(), holder), all, tasks, DEADLINE);
     started.add(service);
     return service;
   }
 
-  private GatewayIdentity identity(Path home, Holder holder, String boot) {
+  private GatewayIdentity identity(Path home, Holder holder) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
-    return new GatewayIdentity(
-        "me", holder, HexFormat.of().formatHex(incarnation), "here", boot, home);
+    return new GatewayIdentity("me", holder, HexFormat.of().formatHex(incarnation), home);
   }
 
   private GatewaySessions gateway(

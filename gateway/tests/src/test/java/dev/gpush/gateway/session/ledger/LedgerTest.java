@@ -61,7 +61,7 @@ final class LedgerTest {
         {"id": "0123456789ab", "name": "devbox", "gang": "00112233aabbccdd", "state": "ready",
          "detail": "why", "backend": "hpc", "nodes": 2, "gpus": "H100:8", "hard_end_s": 7200,
          "idle_s": 3600, "python": ".venv", "root": "/home/me/proj", "owner": "me",
-         "holder": "me@laptop", "host": "laptop", "boot": "b00t", "created": "2026-01-02T03:04:05Z",
+         "holder": "me@laptop", "created": "2026-01-02T03:04:05Z",
          "term": 3, "inherit": {"PATH": "/bin"}, "natives": ["--account=a"], "grant": null,
          "others": [], "foreign": true, "attach": "job/train"}\
         """;
@@ -75,8 +75,7 @@ final class LedgerTest {
             Path.of("/home/me/proj"),
             Instant.parse("2026-01-02T03:04:05Z"));
     assertEquals(identity, entry.identity());
-    assertEquals(
-        new LedgerEntry.Keeper("me", new Holder("me@laptop"), "laptop", "b00t", 3), entry.keeper());
+    assertEquals(new LedgerEntry.Keeper("me", new Holder("me@laptop"), 3), entry.keeper());
     assertEquals(
         new LedgerEntry.Asked(
             2,
