@@ -12,7 +12,7 @@ import dev.gpush.templates.schema.Checker.Checked;
 import dev.gpush.templates.schema.Found;
 import dev.gpush.templates.schema.Place;
 import dev.gpush.templates.schema.Support;
-import dev.gpush.templates.schema.ValueType.FilePath;
+import dev.gpush.templates.schema.ValueType.Simple;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.YamlReader;
 import dev.gpush.templates.yaml.YamlReader.Reading;
@@ -52,7 +52,7 @@ record SettingsFile(
         found.stream()
             .map(
                 value ->
-                    value.key().type() instanceof FilePath
+                    value.key().type() == Simple.FILE_PATH
                         ? value.with(Json.of(resolved(file, value)))
                         : value)
             .toList();

@@ -203,7 +203,7 @@ public final class YamlConfigs implements Configs {
     return new Setting(
         "env",
         value,
-        ValueText.of(new ValueType.Variables(), value),
+        ValueText.of(ValueType.Simple.VARIABLES, value),
         origins.isEmpty() ? BUILT_IN : String.join(", ", origins));
   }
 

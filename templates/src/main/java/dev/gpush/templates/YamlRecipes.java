@@ -8,7 +8,7 @@ import dev.gpush.templates.schema.Found;
 import dev.gpush.templates.schema.Place;
 import dev.gpush.templates.schema.RecipeReader;
 import dev.gpush.templates.schema.RecipeReader.Table;
-import dev.gpush.templates.schema.ValueType.RecipeTable;
+import dev.gpush.templates.schema.ValueType.Simple;
 import dev.gpush.templates.yaml.Yaml;
 import dev.gpush.templates.yaml.YamlReader;
 import java.io.IOException;
@@ -41,7 +41,7 @@ public final class YamlRecipes implements Recipes {
     }
     var table = new Table(List.of(), Set.of(), List.of());
     for (Found found : file.found()) {
-      if (found.key().type() instanceof RecipeTable
+      if (found.key().type() == Simple.RECIPE_TABLE
           && found.source() instanceof Yaml.Mapping mapping) {
         table = new RecipeReader(KEY, file.name()).read(mapping);
       }

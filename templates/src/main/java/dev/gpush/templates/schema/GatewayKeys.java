@@ -5,7 +5,7 @@ import static dev.gpush.templates.schema.Place.SITE;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.OneOf;
-import dev.gpush.templates.schema.ValueType.Text;
+import dev.gpush.templates.schema.ValueType.Simple;
 import java.util.List;
 import java.util.Set;
 
@@ -46,7 +46,7 @@ final class GatewayKeys {
     return new Key(
         "gateway." + name,
         "",
-        new Text(),
+        Simple.TEXT,
         PEOPLE,
         new Json.Null(),
         new Support.Removed(instead),

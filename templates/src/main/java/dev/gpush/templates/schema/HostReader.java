@@ -4,7 +4,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Nearest;
-import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.util.ArrayList;
@@ -36,7 +35,7 @@ final class HostReader {
     this.flaws = flaws;
   }
 
-  Optional<Json> read(Hosts type, Yaml yaml) {
+  Optional<Json> read(ValueType type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Sequence(_, var items))) {
       flaw(yaml, "must be " + type.words());
       return Optional.empty();

@@ -7,29 +7,11 @@ import static dev.gpush.templates.schema.Place.SITE;
 import dev.gpush.core.config.DataPlace;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.json.Json;
-import dev.gpush.templates.schema.ValueType.AbsolutePath;
-import dev.gpush.templates.schema.ValueType.BackendNames;
-import dev.gpush.templates.schema.ValueType.Commits;
-import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
-import dev.gpush.templates.schema.ValueType.Gpus;
-import dev.gpush.templates.schema.ValueType.Hosts;
-import dev.gpush.templates.schema.ValueType.Mounts;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.PlaceOfData;
-import dev.gpush.templates.schema.ValueType.Ports;
-import dev.gpush.templates.schema.ValueType.Prices;
-import dev.gpush.templates.schema.ValueType.RecipeTable;
-import dev.gpush.templates.schema.ValueType.Size;
-import dev.gpush.templates.schema.ValueType.Span;
-import dev.gpush.templates.schema.ValueType.Spans;
-import dev.gpush.templates.schema.ValueType.TemplateName;
-import dev.gpush.templates.schema.ValueType.Text;
-import dev.gpush.templates.schema.ValueType.Texts;
-import dev.gpush.templates.schema.ValueType.Variables;
-import dev.gpush.templates.schema.ValueType.Warning;
+import dev.gpush.templates.schema.ValueType.Simple;
 import dev.gpush.templates.schema.ValueType.Whole;
-import dev.gpush.templates.schema.ValueType.YesNo;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -66,44 +48,44 @@ public final class Schema {
   private static final List<Key> PROJECT_AND_OWNER =
       Stream.of(
               setting("nodes", new Whole(1, 256), Json.of(1), "how many nodes a gang has"),
-              setting("gpus", new Gpus(), NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
-              setting("backends", new BackendNames(), NONE, "the backends to ask, in this order"),
+              setting("gpus", Simple.GPUS, NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
+              setting("backends", Simple.BACKEND_NAMES, NONE, "the backends to ask, in this order"),
               project(
                   "python",
-                  new Text(),
+                  Simple.TEXT,
                   "the Python of shells, kernels and runs: a path, a folder with bin/python, a name"
                       + " on the PATH, a version, or uv.lock: what uv sync makes of it on the"
                       + " nodes"),
-              project("python.venv", new Text(), "the same, as the folder of a venv"),
+              project("python.venv", Simple.TEXT, "the same, as the folder of a venv"),
               project(
                   "python.conda",
-                  new Text(),
+                  Simple.TEXT,
                   "the name or path of a conda environment that is activated"),
-              project("python.modules", new Texts(), "modules that are loaded, in this order"),
+              project("python.modules", Simple.TEXTS, "modules that are loaded, in this order"),
               project(
                   "python.file",
-                  new Text(),
+                  Simple.TEXT,
                   "a file that bash reads on the nodes, in the workspace unless it begins with /"
                       + " or ~"),
               project(
                   "env",
-                  new Variables(),
+                  Simple.VARIABLES,
                   "environment variables of everything that runs on the nodes"),
               setting(
                   "lease.for",
-                  new Span(),
+                  Simple.SPAN,
                   NONE,
                   "how long the nodes are kept, whatever runs; none: no limit"),
               setting(
                   "lease.idle",
-                  new Span(),
+                  Simple.SPAN,
                   Json.of(3600),
                   "the nodes are given back after this time without activity (guide/idle.md); where"
                       + " it is not set, a gang that waited in a queue gets 3h or half of that"
                       + " time"),
               setting(
                   "lease.warn",
-                  new Spans(),
+                  Simple.SPANS,
                   Json.array(List.of(Json.of(1800), Json.of(900), Json.of(300))),
                   "how long before either limit terminals and prompts warn"),
               unsupported(
@@ -112,7 +94,7 @@ public final class Schema {
                   "the session ends with its lease, and no successor is submitted"),
               setting(
                   "sync.ask-over",
-                  new Size(),
+                  Simple.SIZE,
                   Json.of(50_000_000),
                   "ask before a file larger than this is sent"),
               setting(
@@ -134,13 +116,13 @@ public final class Schema {
                       + " edit: that comes home, or stays there"),
               setting(
                   "sync.new-from-node",
-                  new Size(),
+                  Simple.SIZE,
                   Json.of(1_000_000),
                   "new files of the node where people edit that are larger stay there; gpush pull"
                       + " fetches them"),
               setting(
                   "git.history",
-                  new Commits(),
+                  Simple.COMMITS,
                   Json.of("all"),
                   "how much of the git history the node where people edit gets: all up to 1 GiB,"
                       + " the newest commits, or none; then it has no repository, and no commits"
@@ -163,40 +145,40 @@ public final class Schema {
                       + " installed"),
               project(
                   "run.warn",
-                  new Warning(),
+                  Simple.WARNING,
                   "a signal for the ranks at this time before the lease ends, and when the"
                       + " scheduler takes the nodes back; sent only to processes that handle it"),
               setting(
                   "run.grace",
-                  new Span(),
+                  Simple.SPAN,
                   Json.of(3),
                   "after a rank fails, the others get SIGTERM, and they are killed this long after"
                       + " the failure; longer for ranks that save a checkpoint on SIGTERM"),
-              unsupported("run.resume", new Text(), "no run is resumed after a lease has ended"),
+              unsupported("run.resume", Simple.TEXT, "no run is resumed after a lease has ended"),
               project(
                   "inherits",
-                  new TemplateName(),
+                  Simple.TEMPLATE_NAME,
                   "the template that gives the settings not made here"),
               refused(PROJECTS, "cpus", "choosing CPUs per node"),
               refused(PROJECTS, "memory", "choosing memory per node"),
               refused(PROJECTS, "shm", "choosing the size of /dev/shm"),
               project(
                   "image",
-                  new Text(),
+                  Simple.TEXT,
                   "the container image that everything runs in, on Kubernetes and on Slurm with"
                       + " pyxis; none: the image of the backend"),
               project(
                   "setup.run",
-                  new Text(),
+                  Simple.TEXT,
                   "a command for bash that runs once on each node, in the workspace, before the"
                       + " first run"),
               project(
                   "setup.when",
-                  new Texts(),
+                  Simple.TEXTS,
                   "files of the workspace; when one has changed, setup runs again"),
               project(
                   "mounts",
-                  new Mounts(),
+                  Simple.MOUNTS,
                   "data that programs find by name: data: gives $GPUSH_DATA; folders of the nodes,"
                       + " or volumes (kind kubernetes), which are mounted"),
               project(
@@ -204,17 +186,17 @@ public final class Schema {
                   new PlaceOfData(DataPlace.Form.VOLUME),
                   "the home folder of pods, in a volume that outlives them (kind kubernetes); none:"
                       + " the image's, on the pod's disk"),
-              unsupported("secrets", new Texts(), "no secret reaches the nodes"),
+              unsupported("secrets", Simple.TEXTS, "no secret reaches the nodes"),
               project(
                   "ports",
-                  new Ports(),
+                  Simple.PORTS,
                   "ports of nodes that get a port of this machine, as gpush forward does"),
               refused(PROJECTS, "workspace", "code that is on the cluster already"),
               refused(PEOPLE, "defaults.notify", "notifications"),
               new Key(
                   "owner",
                   "owner",
-                  new Text(),
+                  Simple.TEXT,
                   Set.of(PERSON),
                   NONE,
                   FULL,
@@ -232,16 +214,16 @@ public final class Schema {
                   "kind local: how many nodes a gang may have here"),
               place(
                   "locks",
-                  new AbsolutePath(),
+                  Simple.ABSOLUTE_PATH,
                   "kinds local, ssh: the folder of the GPU locks, shared by all users of the"
                       + " machine"),
               place(
                   "hosts",
-                  new Hosts(),
+                  Simple.HOSTS,
                   "kind ssh: the machines, one by one or in ranges; required"),
               place(
                   "user",
-                  new Text(),
+                  Simple.TEXT,
                   "kind ssh: the login name, if ssh's own configuration has none"),
               place(
                   "scratch",
@@ -250,7 +232,7 @@ public final class Schema {
                       + " kind slurm: the only variables are $USER and $HOME"),
               place(
                   "ssh-config",
-                  new AbsolutePath(),
+                  Simple.ABSOLUTE_PATH,
                   "kinds ssh, slurm: the configuration file of ssh; none: ~/.ssh/config"),
               place(
                   "transport",
@@ -264,28 +246,28 @@ public final class Schema {
                   "kind ssh: how many nodes without GPUs one host may provide at a time"),
               place(
                   "price",
-                  new Prices(),
+                  Simple.PRICES,
                   "the price of one GPU for an hour, by model; of the backends that are free now,"
                       + " the cheapest is taken"),
               place(
                   "login",
-                  new Text(),
+                  Simple.TEXT,
                   "kind slurm: the login node, as a name for ssh; none: gpush itself runs on the"
                       + " login node"),
               place(
                   "cluster",
-                  new Text(),
+                  Simple.TEXT,
                   "kind slurm: one of the clusters of that login node (--clusters); each is its own"
                       + " backend"),
-              place("account", new Text(), "kind slurm: --account"),
-              place("qos", new Text(), "kind slurm: --qos"),
+              place("account", Simple.TEXT, "kind slurm: --account"),
+              place("qos", Simple.TEXT, "kind slurm: --qos"),
               place(
-                  "partition", new Texts(), "kind slurm: --partition; none: the cluster's default"),
-              place("constraint", new Text(), "kind slurm: --constraint"),
-              place("reservation", new Text(), "kind slurm: --reservation"),
-              place("exclude", new Text(), "kind slurm: --exclude"),
-              place("nodelist", new Text(), "kind slurm: --nodelist"),
-              place("switches", new Text(), "kind slurm: --switches"),
+                  "partition", Simple.TEXTS, "kind slurm: --partition; none: the cluster's default"),
+              place("constraint", Simple.TEXT, "kind slurm: --constraint"),
+              place("reservation", Simple.TEXT, "kind slurm: --reservation"),
+              place("exclude", Simple.TEXT, "kind slurm: --exclude"),
+              place("nodelist", Simple.TEXT, "kind slurm: --nodelist"),
+              place("switches", Simple.TEXT, "kind slurm: --switches"),
               place(
                   "sruns",
                   new Whole(1, 256),
@@ -294,17 +276,17 @@ public final class Schema {
                       + " login node; in a larger session only node 0 has one, and the others are"
                       + " reached through it"),
               place(
-                  "exclusive", new YesNo(), "kind slurm: --exclusive: no other jobs on the nodes"),
+                  "exclusive", Simple.YES_NO, "kind slurm: --exclusive: no other jobs on the nodes"),
               place(
                   "native",
-                  new Texts(),
+                  Simple.TEXTS,
                   "kind slurm: more options for sbatch, passed on unchanged"),
               place(
                   "time.default",
-                  new Span(),
+                  Simple.SPAN,
                   "kinds slurm, kubernetes: the time limit of a job without --for; none: the limit"
                       + " of the partition, and no limit on Kubernetes"),
-              place("time.max", new Span(), "kinds slurm, kubernetes: the longest --for"),
+              place("time.max", Simple.SPAN, "kinds slurm, kubernetes: the longest --for"),
               place(
                   "gpus.style",
                   STYLES,
@@ -312,12 +294,12 @@ public final class Schema {
                       + " gres"),
               place(
                   "gpus.names",
-                  new Variables(),
+                  Simple.VARIABLES,
                   "kinds slurm, kubernetes: the site's name for a GPU model, such as {A100:"
                       + " a100_80gb}; on Kubernetes a value of a node's label, or LABEL=VALUE"),
               place(
                   "gpus.resource",
-                  new Text(),
+                  Simple.TEXT,
                   "kind kubernetes: the GPU resource to ask for, such as amd.com/gpu; none: the one"
                       + " that the nodes have"),
               place(
@@ -326,39 +308,39 @@ public final class Schema {
                   "kinds slurm, kubernetes: CPUs per node; none: in proportion to the GPUs"),
               place(
                   "memory",
-                  new Text(),
+                  Simple.TEXT,
                   "kinds slurm, kubernetes: memory per node; none: in proportion to the GPUs"),
               place(
                   "image",
-                  new Text(),
+                  Simple.TEXT,
                   "the container image that everything runs in; kind kubernetes: required; kind"
                       + " slurm: needs pyxis"),
               place(
                   "python-image",
-                  new Text(),
+                  Simple.TEXT,
                   "kind kubernetes: an image that has Python, such as python:3.13-slim, for pods"
                       + " whose own image has none"),
               place(
                   "context",
-                  new Text(),
+                  Simple.TEXT,
                   "kind kubernetes: a context of the kubeconfig file; none: the current one"),
               place(
                   "kubeconfig",
-                  new AbsolutePath(),
+                  Simple.ABSOLUTE_PATH,
                   "kind kubernetes: the kubeconfig file; none: $KUBECONFIG, ~/.kube/config, or the"
                       + " service account of the pod that gpush runs in"),
               place(
                   "namespace",
-                  new Text(),
+                  Simple.TEXT,
                   "kind kubernetes: the namespace; none: the one of the context"),
               place(
                   "queue",
-                  new Text(),
+                  Simple.TEXT,
                   "kind kubernetes: the queue of the gang scheduler, such as a LocalQueue of"
                       + " Kueue"),
               place(
                   "topology",
-                  new Texts(),
+                  Simple.TEXTS,
                   "kind kubernetes: node labels that give a node's place in the network, the widest"
                       + " first, so that a gang's nodes are close together; none: the labels of"
                       + " GKE, EKS and CoreWeave, and zones"),
@@ -369,17 +351,17 @@ public final class Schema {
                       + " that the cluster has, else gpush itself (plain)"),
               place(
                   "assembly",
-                  new Span(),
+                  Simple.SPAN,
                   "kind kubernetes: how long a gang may be incomplete before its pods are deleted;"
                       + " none: 2m"),
               place(
                   "remember",
-                  new Span(),
+                  Simple.SPAN,
                   "kind kubernetes: how long an ended job is kept, so that its result can be read;"
                       + " none: 10m"),
               place(
                   "grows",
-                  new YesNo(),
+                  Simple.YES_NO,
                   "kind kubernetes: the cluster adds nodes when pods wait, so a gang may ask for"
                       + " more than the nodes there are"),
               place(
@@ -389,28 +371,28 @@ public final class Schema {
                       + " the nodes, such as rdma/ib; none: auto"),
               place(
                   "shm",
-                  new Text(),
+                  Simple.TEXT,
                   "kind kubernetes: the size of /dev/shm; none: the size of the memory"),
               place(
-                  "pod.labels", new Variables(), "kind kubernetes: labels of the job and its pods"),
+                  "pod.labels", Simple.VARIABLES, "kind kubernetes: labels of the job and its pods"),
               place(
                   "pod.annotations",
-                  new Variables(),
+                  Simple.VARIABLES,
                   "kind kubernetes: annotations of the job and its pods"),
               place(
                   "pod.patch",
-                  new FilePath(),
+                  Simple.FILE_PATH,
                   "kind kubernetes: a YAML file that is merged into the pods: volumes, tolerations,"
                       + " secrets, service account …"),
               place(
                   "mounts",
-                  new Texts(),
+                  Simple.TEXTS,
                   "kind slurm: folders of the node that are mounted into the container, such as"
                       + " /data:/data:ro"),
               new Key(
                   "recipes",
                   "",
-                  new RecipeTable(),
+                  Simple.RECIPE_TABLE,
                   Set.of(SITE),
                   NONE,
                   FULL,
@@ -466,7 +448,7 @@ public final class Schema {
   }
 
   private static Key refused(Set<Place> places, String path, String feature) {
-    return new Key(path, "", new Text(), places, NONE, new Support.Refused(feature), "");
+    return new Key(path, "", Simple.TEXT, places, NONE, new Support.Refused(feature), "");
   }
 
   /** The same key is under {@code defaults:} in the files of users and sites. */

@@ -9,29 +9,11 @@ import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.templates.schema.ValueType.AbsolutePath;
-import dev.gpush.templates.schema.ValueType.BackendNames;
-import dev.gpush.templates.schema.ValueType.Commits;
-import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
-import dev.gpush.templates.schema.ValueType.Gpus;
-import dev.gpush.templates.schema.ValueType.Hosts;
-import dev.gpush.templates.schema.ValueType.Mounts;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.PlaceOfData;
-import dev.gpush.templates.schema.ValueType.Ports;
-import dev.gpush.templates.schema.ValueType.Prices;
-import dev.gpush.templates.schema.ValueType.RecipeTable;
-import dev.gpush.templates.schema.ValueType.Size;
-import dev.gpush.templates.schema.ValueType.Span;
-import dev.gpush.templates.schema.ValueType.Spans;
-import dev.gpush.templates.schema.ValueType.TemplateName;
-import dev.gpush.templates.schema.ValueType.Text;
-import dev.gpush.templates.schema.ValueType.Texts;
-import dev.gpush.templates.schema.ValueType.Variables;
-import dev.gpush.templates.schema.ValueType.Warning;
+import dev.gpush.templates.schema.ValueType.Simple;
 import dev.gpush.templates.schema.ValueType.Whole;
-import dev.gpush.templates.schema.ValueType.YesNo;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.math.BigInteger;
@@ -90,25 +72,25 @@ final class ValueReader {
 
   Optional<Json> read(ValueType type, Yaml yaml) {
     return switch (type) {
-      case Variables variables -> variables(variables, yaml);
-      case Prices prices -> prices(prices, yaml);
-      case BackendNames names -> names(names, yaml);
-      case Hosts hosts -> new HostReader(path, flaws).read(hosts, yaml);
-      case Texts texts -> texts(texts, yaml);
-      case Ports ports -> ports(ports, yaml);
-      case Spans spans -> spans(spans, yaml);
-      case RecipeTable recipes -> recipes(recipes, yaml);
-      case Warning warning -> scalar(warning, yaml).flatMap(scalar -> warning(warning, scalar));
-      case YesNo yesNo -> scalar(yesNo, yaml).flatMap(scalar -> yesNo(yesNo, scalar));
-      case Text text -> scalar(text, yaml).flatMap(scalar -> text(path, scalar));
+      case Simple.VARIABLES -> variables(type, yaml);
+      case Simple.PRICES -> prices(type, yaml);
+      case Simple.BACKEND_NAMES -> names(type, yaml);
+      case Simple.HOSTS -> new HostReader(path, flaws).read(type, yaml);
+      case Simple.TEXTS -> texts(type, yaml);
+      case Simple.PORTS -> ports(type, yaml);
+      case Simple.SPANS -> spans(type, yaml);
+      case Simple.RECIPE_TABLE -> recipes(type, yaml);
+      case Simple.WARNING -> scalar(type, yaml).flatMap(scalar -> warning(type, scalar));
+      case Simple.YES_NO -> scalar(type, yaml).flatMap(scalar -> yesNo(type, scalar));
+      case Simple.TEXT -> scalar(type, yaml).flatMap(scalar -> text(path, scalar));
       case Whole whole -> scalar(whole, yaml).flatMap(scalar -> whole(whole, scalar));
-      case Span span -> scalar(span, yaml).flatMap(scalar -> span(span, scalar));
-      case Size size -> scalar(size, yaml).flatMap(scalar -> size(size, scalar));
-      case Gpus gpus -> scalar(gpus, yaml).flatMap(scalar -> gpus(gpus, scalar));
+      case Simple.SPAN -> scalar(type, yaml).flatMap(scalar -> span(type, scalar));
+      case Simple.SIZE -> scalar(type, yaml).flatMap(scalar -> size(type, scalar));
+      case Simple.GPUS -> scalar(type, yaml).flatMap(scalar -> gpus(type, scalar));
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
-      case Commits commits ->
-          scalar(commits, yaml).flatMap(scalar -> matching(commits, scalar, COMMITS));
-      case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
+      case Simple.COMMITS ->
+          scalar(type, yaml).flatMap(scalar -> matching(type, scalar, COMMITS));
+      case Simple.TEMPLATE_NAME -> scalar(type, yaml).flatMap(scalar -> matching(type, scalar, NAME));
       case FolderOnNodes folder ->
           scalar(folder, yaml)
               .flatMap(
@@ -116,11 +98,11 @@ final class ValueReader {
       case PlaceOfData data ->
           scalar(data, yaml)
               .flatMap(scalar -> place(path, scalar, at -> DataPlace.flaw(at, data.form())));
-      case Mounts mounts -> mounts(mounts, yaml);
-      case FilePath file -> scalar(file, yaml).flatMap(scalar -> matching(file, scalar, FILE));
-      case AbsolutePath absolute ->
-          scalar(absolute, yaml)
-              .flatMap(scalar -> matching(absolute, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
+      case Simple.MOUNTS -> mounts(type, yaml);
+      case Simple.FILE_PATH -> scalar(type, yaml).flatMap(scalar -> matching(type, scalar, FILE));
+      case Simple.ABSOLUTE_PATH ->
+          scalar(type, yaml)
+              .flatMap(scalar -> matching(type, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
     };
   }
 
@@ -155,7 +137,7 @@ final class ValueReader {
     return flaw.isEmpty() ? text : Optional.empty();
   }
 
-  private Optional<Json> mounts(Mounts type, Yaml yaml) {
+  private Optional<Json> mounts(ValueType type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
       return wrong(type, yaml, shown(yaml));
     }
@@ -177,7 +159,7 @@ final class ValueReader {
     return Optional.of(new Json.Obj(mounts));
   }
 
-  private Optional<Json> texts(Texts type, Yaml yaml) {
+  private Optional<Json> texts(ValueType type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Sequence(_, var items))) {
       return scalar(type, yaml)
           .flatMap(scalar -> text(path, scalar))
@@ -193,7 +175,7 @@ final class ValueReader {
     return texts.size() == items.size() ? Optional.of(Json.array(texts)) : Optional.empty();
   }
 
-  private Optional<Json> yesNo(YesNo type, Yaml.Scalar scalar) {
+  private Optional<Json> yesNo(ValueType type, Yaml.Scalar scalar) {
     return switch (scalar.text()) {
       case "true" -> Optional.of(Json.of(true));
       case "false" -> Optional.of(Json.of(false));
@@ -201,7 +183,7 @@ final class ValueReader {
     };
   }
 
-  private Optional<Json> spans(Spans type, Yaml yaml) {
+  private Optional<Json> spans(ValueType type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Sequence(_, var items))
         || items.isEmpty()
         || items.size() > MOST_WARNINGS) {
@@ -209,12 +191,12 @@ final class ValueReader {
     }
     var spans = new ArrayList<Json>();
     for (Yaml item : items) {
-      scalar(type, item).flatMap(scalar -> span(new Span(), scalar)).ifPresent(spans::add);
+      scalar(type, item).flatMap(scalar -> span(Simple.SPAN, scalar)).ifPresent(spans::add);
     }
     return spans.size() == items.size() ? Optional.of(Json.array(spans)) : Optional.empty();
   }
 
-  private Optional<Json> ports(Ports type, Yaml yaml) {
+  private Optional<Json> ports(ValueType type, Yaml yaml) {
     List<Yaml> items = yaml instanceof Yaml.Sequence(_, var all) ? all : List.of(yaml);
     if (items.isEmpty() || items.size() > MOST_NAMES) {
       return wrong(type, yaml, shown(yaml));
@@ -232,7 +214,7 @@ final class ValueReader {
     return ports.size() == items.size() ? Optional.of(Json.array(ports)) : Optional.empty();
   }
 
-  private Optional<Json> recipes(RecipeTable type, Yaml yaml) {
+  private Optional<Json> recipes(ValueType type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Mapping table)) {
       return wrong(type, yaml, shown(yaml));
     }
@@ -249,7 +231,7 @@ final class ValueReader {
     };
   }
 
-  private Optional<Json> warning(Warning type, Yaml.Scalar scalar) {
+  private Optional<Json> warning(ValueType type, Yaml.Scalar scalar) {
     Matcher match = WARNING.matcher(scalar.text());
     if (!match.matches()) {
       return wrong(type, scalar, shown(scalar));
@@ -274,7 +256,7 @@ final class ValueReader {
         : Optional.of(Json.of(number));
   }
 
-  private Optional<Json> span(Span type, Yaml.Scalar scalar) {
+  private Optional<Json> span(ValueType type, Yaml.Scalar scalar) {
     try {
       return Optional.of(Json.of(DurationText.parse(path, scalar.text()).toSeconds()));
     } catch (GpushException notADuration) {
@@ -282,7 +264,7 @@ final class ValueReader {
     }
   }
 
-  private Optional<Json> size(Size type, Yaml.Scalar scalar) {
+  private Optional<Json> size(ValueType type, Yaml.Scalar scalar) {
     Matcher match = SIZE.matcher(scalar.text());
     if (!match.matches() || (match.group(2).isEmpty() && !match.group(3).isEmpty())) {
       return wrong(type, scalar, shown(scalar));
@@ -296,7 +278,7 @@ final class ValueReader {
         : wrong(type, scalar, shown(scalar));
   }
 
-  private Optional<Json> gpus(Gpus type, Yaml.Scalar scalar) {
+  private Optional<Json> gpus(ValueType type, Yaml.Scalar scalar) {
     try {
       return Optional.of(Json.of(GpuRequest.parse(scalar.text()).toString()));
     } catch (GpushException notGpus) {
@@ -320,7 +302,7 @@ final class ValueReader {
         : wrong(type, scalar, shown(scalar));
   }
 
-  private Optional<Json> names(BackendNames type, Yaml yaml) {
+  private Optional<Json> names(ValueType type, Yaml yaml) {
     if (yaml instanceof Yaml.Mapping) {
       flaw(yaml, "must be " + type.words() + "; backends are defined in config.yaml");
       return Optional.empty();
@@ -344,7 +326,7 @@ final class ValueReader {
     return names.size() == items.size() ? Optional.of(Json.array(names)) : Optional.empty();
   }
 
-  private Optional<Json> variables(Variables type, Yaml yaml) {
+  private Optional<Json> variables(ValueType type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Mapping(_, var entries))) {
       return switch (yaml) {
         case Yaml.Scalar scalar when scalar.isNothing() -> Optional.of(Json.object());
@@ -363,7 +345,7 @@ final class ValueReader {
     return Optional.of(new Json.Obj(variables));
   }
 
-  private Optional<Json> prices(Prices type, Yaml yaml) {
+  private Optional<Json> prices(ValueType type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
       return wrong(type, yaml, "another kind of value");
     }

@@ -2,13 +2,7 @@ package dev.gpush.templates.schema;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.templates.schema.ValueType.Hosts;
-import dev.gpush.templates.schema.ValueType.Prices;
-import dev.gpush.templates.schema.ValueType.Size;
-import dev.gpush.templates.schema.ValueType.Span;
-import dev.gpush.templates.schema.ValueType.Spans;
-import dev.gpush.templates.schema.ValueType.Variables;
-import dev.gpush.templates.schema.ValueType.Warning;
+import dev.gpush.templates.schema.ValueType.Simple;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -32,13 +26,13 @@ public final class ValueText {
 
   private static String one(ValueType type, Json value) {
     return switch (value) {
-      case Json.Int(var seconds) when type instanceof Span || type instanceof Spans ->
+      case Json.Int(var seconds) when type == Simple.SPAN || type == Simple.SPANS ->
           DurationText.exact(Duration.ofSeconds(seconds));
-      case Json.Int(var bytes) when type instanceof Size -> size(bytes);
-      case Json.Text(var warning) when type instanceof Warning -> warning(warning);
-      case Json.Obj fields when type instanceof Variables -> pairs(fields, "=");
-      case Json.Obj fields when type instanceof Prices -> pairs(fields, " ");
-      case Json.Obj host when type instanceof Hosts -> host(host);
+      case Json.Int(var bytes) when type == Simple.SIZE -> size(bytes);
+      case Json.Text(var warning) when type == Simple.WARNING -> warning(warning);
+      case Json.Obj fields when type == Simple.VARIABLES -> pairs(fields, "=");
+      case Json.Obj fields when type == Simple.PRICES -> pairs(fields, " ");
+      case Json.Obj host when type == Simple.HOSTS -> host(host);
       case Json.Text(var text) -> text;
       case Json.Null _, Json.Int _, Json.Real _, Json.Bool _, Json.Arr _, Json.Obj _ ->
           value.write();

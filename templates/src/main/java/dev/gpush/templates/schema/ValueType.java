@@ -11,132 +11,73 @@ import java.util.List;
 public sealed interface ValueType {
   String words();
 
+  /** Those that need no more to be read. */
+  enum Simple implements ValueType {
+    TEXT("text"),
+
+    /** Kept as seconds. */
+    SPAN("a duration such as 90s, 30m or 1d12h"),
+
+    /** A list of them; kept as a list of seconds. */
+    SPANS("a list of durations, such as [30m, 5m]"),
+
+    /** Kept as text, the duration as seconds: {@code USR1@600}. */
+    WARNING("a signal and how long before the end it comes, such as USR1@10m"),
+
+    /** Kept as bytes. */
+    SIZE("a size such as 500kB, 50MB or 2GiB"),
+
+    GPUS("GPUs per node: MODEL:COUNT, COUNT or MODEL"),
+    VARIABLES("variables with values, such as {OMP_NUM_THREADS: 8}"),
+
+    /** Kept as numbers. */
+    PRICES("prices of GPU models for an hour, such as {H100: 2.49}"),
+
+    /** Names of backends; whether they are configured is known once all files are read. */
+    BACKEND_NAMES("a list of backend names, such as [hpc, local]"),
+
+    /** Kept as objects with {@code host} and what else is written of it. */
+    HOSTS("a list of machines, such as [gpu01, \"ml@gpu[02-08].lab:2222\"]"),
+
+    /** One text, or a list of them; kept as a list. */
+    TEXTS("text, or a list of texts"),
+
+    /** One, or a list of them; kept as a list of texts. */
+    PORTS("a list of ports of nodes, such as [8888, \"all:6006\"]"),
+
+    YES_NO("true or false"),
+
+    /** Read again, as recipes, by who needs them; kept as true. */
+    RECIPE_TABLE("recipes by name, each with evidence and what it sets"),
+
+    TEMPLATE_NAME("the name of a template: a-z, 0-9 and '-', at most 32"),
+    ABSOLUTE_PATH("an absolute path"),
+
+    /** Places of data by the names that programs find them under. */
+    MOUNTS("places of data by name, such as {data: /scratch/$USER/c4}"),
+
+    /** Kept as an absolute path, relative to the folder of its file. */
+    FILE_PATH("a path; a relative one starts at the folder of this file"),
+
+    /** Kept as text. */
+    COMMITS("a number of commits such as 1000, or all, or none");
+
+    private final String words;
+
+    Simple(String words) {
+      this.words = words;
+    }
+
+    @Override
+    public String words() {
+      return words;
+    }
+  }
+
   record Whole(long least, long most) implements ValueType {
     @Override
     public String words() {
       return "a whole number from " + least + " to " + most;
-    }
-  }
-
-  record Text() implements ValueType {
-    @Override
-    public String words() {
-      return "text";
-    }
-  }
-
-  /** Kept as seconds. */
-  record Span() implements ValueType {
-    @Override
-    public String words() {
-      return "a duration such as 90s, 30m or 1d12h";
-    }
-  }
-
-  /** A list of them; kept as a list of seconds. */
-  record Spans() implements ValueType {
-    @Override
-    public String words() {
-      return "a list of durations, such as [30m, 5m]";
-    }
-  }
-
-  /** Kept as text, the duration as seconds: {@code USR1@600}. */
-  record Warning() implements ValueType {
-    @Override
-    public String words() {
-      return "a signal and how long before the end it comes, such as USR1@10m";
-    }
-  }
-
-  /** Kept as bytes. */
-  record Size() implements ValueType {
-    @Override
-    public String words() {
-      return "a size such as 500kB, 50MB or 2GiB";
-    }
-  }
-
-  record Gpus() implements ValueType {
-    @Override
-    public String words() {
-      return "GPUs per node: MODEL:COUNT, COUNT or MODEL";
-    }
-  }
-
-  record Variables() implements ValueType {
-    @Override
-    public String words() {
-      return "variables with values, such as {OMP_NUM_THREADS: 8}";
-    }
-  }
-
-  /** Kept as numbers. */
-  record Prices() implements ValueType {
-    @Override
-    public String words() {
-      return "prices of GPU models for an hour, such as {H100: 2.49}";
-    }
-  }
-
-  /** Names of backends; whether they are configured is known once all files are read. */
-  record BackendNames() implements ValueType {
-    @Override
-    public String words() {
-      return "a list of backend names, such as [hpc, local]";
-    }
-  }
-
-  /** Kept as objects with {@code host} and what else is written of it. */
-  record Hosts() implements ValueType {
-    @Override
-    public String words() {
-      return "a list of machines, such as [gpu01, \"ml@gpu[02-08].lab:2222\"]";
-    }
-  }
-
-  /** One text, or a list of them; kept as a list. */
-  record Texts() implements ValueType {
-    @Override
-    public String words() {
-      return "text, or a list of texts";
-    }
-  }
-
-  /** One, or a list of them; kept as a list of texts. */
-  record Ports() implements ValueType {
-    @Override
-    public String words() {
-      return "a list of ports of nodes, such as [8888, \"all:6006\"]";
-    }
-  }
-
-  record YesNo() implements ValueType {
-    @Override
-    public String words() {
-      return "true or false";
-    }
-  }
-
-  /** Read again, as recipes, by who needs them; kept as true. */
-  record RecipeTable() implements ValueType {
-    @Override
-    public String words() {
-      return "recipes by name, each with evidence and what it sets";
-    }
-  }
-
-  record TemplateName() implements ValueType {
-    @Override
-    public String words() {
-      return "the name of a template: a-z, 0-9 and '-', at most 32";
-    }
-  }
-
-  record AbsolutePath() implements ValueType {
-    @Override
-    public String words() {
-      return "an absolute path";
     }
   }
 
@@ -153,30 +94,6 @@ public sealed interface ValueType {
     @Override
     public String words() {
       return form.words();
-    }
-  }
-
-  /** Places of data by the names that programs find them under. */
-  record Mounts() implements ValueType {
-    @Override
-    public String words() {
-      return "places of data by name, such as {data: /scratch/$USER/c4}";
-    }
-  }
-
-  /** Kept as an absolute path, relative to the folder of its file. */
-  record FilePath() implements ValueType {
-    @Override
-    public String words() {
-      return "a path; a relative one starts at the folder of this file";
-    }
-  }
-
-  /** Kept as text. */
-  record Commits() implements ValueType {
-    @Override
-    public String words() {
-      return "a number of commits such as 1000, or all, or none";
     }
   }
 
