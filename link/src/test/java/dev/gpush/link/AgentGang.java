@@ -1,6 +1,7 @@
 package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.agent.AgentImage;
@@ -85,7 +86,7 @@ final class AgentGang implements AutoCloseable {
         "start", place(node));
   }
 
-  private ChildPipe spawn() throws IOException {
+  private ProcessPipe spawn() throws IOException {
     return ChildPipe.start(image.arguments(AgentNode.PYTHONS));
   }
 
@@ -99,8 +100,8 @@ final class AgentGang implements AutoCloseable {
   }
 
   /** A relay of its own, as where every node has one. */
-  ChildPipe relay(int node) throws IOException {
-    ChildPipe pipe = spawn();
+  ProcessPipe relay(int node) throws IOException {
+    ProcessPipe pipe = spawn();
     image.begin(pipe, header("attach", node));
     return pipe;
   }

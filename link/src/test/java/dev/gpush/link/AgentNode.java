@@ -2,6 +2,7 @@ package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.agent.AgentImage;
@@ -106,11 +107,11 @@ final class AgentNode implements AutoCloseable {
         "request", Json.object("gpus", 0));
   }
 
-  ChildPipe spawn() throws IOException {
+  ProcessPipe spawn() throws IOException {
     return spawn(PYTHONS);
   }
 
-  ChildPipe spawn(List<String> interpreters) throws IOException {
+  ProcessPipe spawn(List<String> interpreters) throws IOException {
     return ChildPipe.start(image.arguments(interpreters));
   }
 

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.machine.LinkLimits;
-import dev.gpush.testkit.fake.ChildPipe;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -160,7 +160,7 @@ class LinkFaultsTest {
 
   /** The relay itself stands still, as a stopped ssh does; without one, both ways do. */
   private FaultyPipe laterStopped(Pipe pipe, long millis) {
-    if (!(pipe instanceof ChildPipe)) {
+    if (!(pipe instanceof ProcessPipe)) {
       return laterStill(new FaultyPipe(pipe), millis, true, true);
     }
     node.tasks()
@@ -175,7 +175,7 @@ class LinkFaultsTest {
 
   private static void signal(Pipe relay, String name) {
     try {
-      long pid = ((ChildPipe) relay).pid();
+      long pid = ((ProcessPipe) relay).process().pid();
       new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor();
     } catch (java.io.IOException broken) {
       throw new IllegalStateException(broken);

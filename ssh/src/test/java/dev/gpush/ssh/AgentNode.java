@@ -1,6 +1,7 @@
 package dev.gpush.ssh;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.Link;
@@ -29,7 +30,7 @@ final class AgentNode implements AutoCloseable {
   private final Json.Obj lease;
   private final String gang = hex();
   private final Link link;
-  private volatile ChildPipe last;
+  private volatile ProcessPipe last;
 
   AgentNode(Path folder, Tasks tasks) throws IOException, InterruptedException {
     this(
@@ -110,7 +111,7 @@ final class AgentNode implements AutoCloseable {
         "control", control);
   }
 
-  private ChildPipe spawn() throws IOException {
+  private ProcessPipe spawn() throws IOException {
     return ChildPipe.start(image.arguments(Interpreters.one()));
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.LinkTiming;
@@ -29,7 +30,7 @@ final class HubMachineTest {
 
   private final Tasks tasks = Tasks.named("hub-test", (_, bug) -> bug.printStackTrace());
   private final SecureRandom random = new SecureRandom();
-  private final ConcurrentLinkedQueue<ChildPipe> pipes = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<ProcessPipe> pipes = new ConcurrentLinkedQueue<>();
   private final HubMachine hub = hub(Duration.ofSeconds(20));
 
   private HubMachine hub(Duration leave) {
@@ -53,7 +54,7 @@ final class HubMachineTest {
 
     @Override
     public Pipe spawn(List<String> arguments) throws IOException {
-      ChildPipe pipe = ChildPipe.start(arguments);
+      ProcessPipe pipe = ChildPipe.start(arguments);
       pipes.add(pipe);
       return pipe;
     }

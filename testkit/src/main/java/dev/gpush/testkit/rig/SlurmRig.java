@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.text.ShellQuote;
-import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.rig.Script.Ended;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -80,7 +80,7 @@ public final class SlurmRig {
 
       @Override
       public Pipe spawn(List<String> arguments) throws IOException {
-        return new ChildPipe(
+        return new ProcessPipe(
             new ProcessBuilder(
                     "ssh", "-T", "-F", sshConfig.toString(), host, ShellQuote.join(arguments))
                 .start());

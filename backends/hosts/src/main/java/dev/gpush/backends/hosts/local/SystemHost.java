@@ -1,6 +1,7 @@
 package dev.gpush.backends.hosts.local;
 
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.ProcessPipe;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

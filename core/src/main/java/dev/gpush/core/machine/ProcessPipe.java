@@ -1,18 +1,11 @@
-package dev.gpush.backends.hosts.local;
+package dev.gpush.core.machine;
 
-import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** A child process as a pipe. */
-final class ProcessPipe implements Pipe {
-  private final Process process;
-
-  ProcessPipe(Process process) {
-    this.process = process;
-  }
-
+/** A process of this machine as a pipe. */
+public record ProcessPipe(Process process) implements Pipe {
   @Override
   public OutputStream input() {
     return process.getOutputStream();
@@ -33,14 +26,17 @@ final class ProcessPipe implements Pipe {
     return process.waitFor();
   }
 
-  /** A relay is only a relay: ending it at once loses nothing, all state is in the agent. */
+  /**
+   * Ends the process first: closing a stream waits for a thread that writes to it. A relay is only
+   * a relay: ending it at once loses nothing, all state is in the agent.
+   */
   @Override
   public void close() throws IOException {
     process.destroyForcibly();
     try {
       process.getOutputStream().close();
     } catch (IOException brokenPipe) {
-      // What could not be flushed has no reader any more.
+      // The bytes that could not be flushed have no reader.
     }
     process.getInputStream().close();
     process.getErrorStream().close();
