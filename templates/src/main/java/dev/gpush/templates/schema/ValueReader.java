@@ -88,9 +88,9 @@ final class ValueReader {
       case Simple.SIZE -> scalar(type, yaml).flatMap(scalar -> size(type, scalar));
       case Simple.GPUS -> scalar(type, yaml).flatMap(scalar -> gpus(type, scalar));
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
-      case Simple.COMMITS ->
-          scalar(type, yaml).flatMap(scalar -> matching(type, scalar, COMMITS));
-      case Simple.TEMPLATE_NAME -> scalar(type, yaml).flatMap(scalar -> matching(type, scalar, NAME));
+      case Simple.COMMITS -> scalar(type, yaml).flatMap(scalar -> matching(type, scalar, COMMITS));
+      case Simple.TEMPLATE_NAME ->
+          scalar(type, yaml).flatMap(scalar -> matching(type, scalar, NAME));
       case FolderOnNodes folder ->
           scalar(folder, yaml)
               .flatMap(
