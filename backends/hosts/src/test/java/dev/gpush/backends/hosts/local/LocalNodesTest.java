@@ -136,15 +136,7 @@ final class LocalNodesTest {
   @Test
   void whenOneOfSeveralMeetsALockAllAreReleasedBeforeTheNextTry() throws Exception {
     try (Tasks tasks = Tasks.named("held", (_, _) -> {})) {
-      var isFirst = new AtomicBoolean(true);
-      var recorder =
-          new Recorder(
-              header ->
-                  header.text("mode").orElse("").equals("start")
-                          && header.integer("node").equals(Optional.of(0))
-                          && isFirst.getAndSet(false)
-                      ? Optional.of(new AgentFailure.Held("gpu 0", "ann"))
-                      : Optional.empty());
+      Recorder recorder = heldOnce();
 
       Gang gang = backend(new RecordingHost(folder, "none"), recorder, tasks).reserve(request(3));
 
@@ -156,6 +148,35 @@ final class LocalNodesTest {
               .collect(Collectors.toSet());
       assertEquals(Set.of(0, 1, 2), released);
     }
+  }
+
+  /** Another one may not answer, and has nothing of it. */
+  @Test
+  void whenTheOnlyNodeMeetsALockNoOtherHostIsAskedForTheGang() throws Exception {
+    try (Tasks tasks = Tasks.named("held", (_, _) -> {})) {
+      Recorder recorder = heldOnce();
+
+      backend(new RecordingHost(folder, "none"), recorder, tasks).reserve(request(1));
+
+      assertEquals(
+          1, recorder.asked.stream().filter(header -> mode(header).equals("list")).count());
+    }
+  }
+
+  private static String mode(Json header) {
+    return header.text("mode").orElse("");
+  }
+
+  /** The first start of node 0 meets a lock. */
+  private static Recorder heldOnce() {
+    var isFirst = new AtomicBoolean(true);
+    return new Recorder(
+        header ->
+            mode(header).equals("start")
+                    && header.integer("node").equals(Optional.of(0))
+                    && isFirst.getAndSet(false)
+                ? Optional.of(new AgentFailure.Held("gpu 0", "ann"))
+                : Optional.empty());
   }
 
   private static HostsBackend backend(LocalHost host, AgentProgram agent, Tasks tasks) {
@@ -350,7 +371,7 @@ final class LocalNodesTest {
         throw new GpushException(failure.get());
       }
       asked.add(header);
-      if (header.text("mode").orElse("").equals("control")) {
+      if (mode(header).equals("control")) {
         throw new GpushException(new AgentFailure.NotThere("", 0));
       }
       return Json.object("ok", true, "agents", List.of());
