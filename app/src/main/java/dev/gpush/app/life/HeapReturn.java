@@ -1,86 +1,76 @@
 package dev.gpush.app.life;
 
-import java.util.concurrent.locks.ReentrantLock;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.util.function.LongSupplier;
+import javax.management.NotificationEmitter;
 
 /**
- * Keeps the heap near what is in use. The serial collector has the smallest footprint, but it lets
- * the old generation grow to its limit before it collects it, and gives memory back only then: the
- * bytes of one large transfer stayed for as long as the gateway lived.
- *
- * <p>So the old generation is collected when it has doubled, and all of it once a transfer is over.
- * What lives is about 20 MiB, which takes tens of milliseconds.
+ * Has the JVM collect all of the heap when a transfer is over, and while its garbage is large. The
+ * serial collector has the smallest footprint, but it returns memory only when it collects the old
+ * generation, for which it waits until that is full.
  */
 public final class HeapReturn {
-  /** Below this a collection is not worth its time. */
-  static final long SMALL_BYTES = 40 * Heap.MEBIBYTE;
-
-  /** The old generation may hold this, and twice what lived at the last collection. */
-  static final long OLD_BYTES = 56 * Heap.MEBIBYTE;
-
   /** This many ticks without a collection, five seconds each, are the end of a transfer. */
   static final int QUIET_TICKS = 4;
 
-  private final Heap heap;
-  private final ReentrantLock lock = new ReentrantLock();
+  /** The old generation may hold this, and twice what lived at the last collection. */
+  private static final long OLD_BYTES = 56L << 20;
 
-  // guarded by lock
+  private final LongSupplier collections;
+  private final Runnable collect;
   private long seen;
-  private int quiet;
-  private boolean isDone = true;
-  private long oldLimit = OLD_BYTES;
+  private int quiet = QUIET_TICKS;
 
-  HeapReturn(Heap heap) {
-    this.heap = heap;
-    this.seen = heap.collections();
-    heap.watchOld(oldLimit);
+  HeapReturn(LongSupplier collections, Runnable collect) {
+    this.collections = collections;
+    this.collect = collect;
+    this.seen = collections.getAsLong();
   }
 
   /** Of this process. */
   public static HeapReturn ofThisProcess() {
-    var heap = new JvmHeap();
-    var made = new HeapReturn(heap);
-    heap.whenOldExceeds(made::hasGrown);
-    return made;
+    ManagementFactory.getMemoryPoolMXBeans().stream()
+        .filter(pool -> pool.getType() == MemoryType.HEAP && pool.isUsageThresholdSupported())
+        .findFirst()
+        .ifPresent(HeapReturn::bound);
+    return new HeapReturn(HeapReturn::ownCollections, System::gc);
   }
 
-  /** The old generation has exceeded its limit, and does again as long as a transfer lasts. */
-  void hasGrown() {
-    lock.lock();
-    try {
-      if (heap.oldBytes() >= oldLimit) {
-        collect();
-      }
-    } finally {
-      lock.unlock();
+  static long ownCollections() {
+    return ManagementFactory.getGarbageCollectorMXBeans().stream()
+        .mapToLong(GarbageCollectorMXBean::getCollectionCount)
+        .sum();
+  }
+
+  private static void bound(MemoryPoolMXBean old) {
+    limit(old, OLD_BYTES);
+    if (ManagementFactory.getMemoryMXBean() instanceof NotificationEmitter emitter) {
+      emitter.addNotificationListener(
+          (_, _) -> {
+            System.gc();
+            limit(old, Math.max(OLD_BYTES, 2 * old.getUsage().getUsed()));
+          },
+          null,
+          null);
     }
   }
 
-  /** Called every few seconds. */
+  private static void limit(MemoryPoolMXBean old, long bytes) {
+    old.setUsageThreshold(Math.min(bytes, old.getUsage().getMax()));
+  }
+
+  /**
+   * Called every few seconds, by one thread. The JVM collects only where something is allocated.
+   */
   public void tick() {
-    lock.lock();
-    try {
-      long now = heap.collections();
-      quiet = now == seen ? quiet + 1 : 0;
-      isDone &= now == seen;
-      seen = now;
-      if (heap.oldBytes() >= oldLimit) {
-        collect();
-      } else if (!isDone && quiet >= QUIET_TICKS) {
-        isDone = true;
-        if (heap.committedBytes() > SMALL_BYTES) {
-          collect();
-        }
-      }
-    } finally {
-      lock.unlock();
+    long now = collections.getAsLong();
+    quiet = now == seen ? quiet + 1 : 0;
+    if (quiet == QUIET_TICKS) {
+      collect.run();
     }
-  }
-
-  private void collect() {
-    heap.collect();
-    seen = heap.collections();
-    oldLimit = Math.max(OLD_BYTES, 2 * heap.oldBytes());
-    // The JVM reports a limit once, when it is crossed.
-    heap.watchOld(oldLimit);
+    seen = collections.getAsLong();
   }
 }
