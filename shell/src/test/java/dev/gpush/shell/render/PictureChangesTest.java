@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class PictureChangesTest {
@@ -227,20 +228,39 @@ final class PictureChangesTest {
   @Test
   void filesCameHome() {
     Picture none = of(session);
-    var two = new Came(2, List.of("b.py", "a.py"));
-    var many = new Came(12, List.of("l.py", "k.py", "j.py", "i.py"));
+    var two = new Came(2, 0, List.of("b.py", "a.py"));
+    var many = new Came(12, 1, List.of("l.py", "k.py", "j.py", "i.py"));
 
     assertEquals(
         List.of("b.py, a.py came home from node 0"),
         between(none, new Picture(none.session(), List.of(), two, List.of())));
     assertEquals(
-        List.of("l.py, k.py, j.py and 9 more files came home from node 0"),
+        List.of("l.py, k.py, j.py and 9 more came home from node 0"),
         between(none, new Picture(none.session(), List.of(), many, List.of())));
-    var same = new Came(2, List.of("a.py", "a.py", "z.py"));
+    var same = new Came(2, 0, List.of("a.py", "a.py", "z.py"));
     assertEquals(
         List.of("a.py came home from node 0"),
         between(none, new Picture(none.session(), List.of(), same, List.of())));
     assertEquals(List.of(), between(new Picture(none.session(), List.of(), many, List.of()), none));
+  }
+
+  /** A shell that has just run the command leaves it out. */
+  @Test
+  void whatACommandHasNamedIsSaidByIt() {
+    Picture before = withCame(new Came(2, 1, List.of("b.py", "a.py")));
+    Picture now = withCame(new Came(3, 2, List.of("c.py", "b.py", "a.py")));
+    Picture both = withCame(new Came(4, 2, List.of("d.py", "c.py", "b.py", "a.py")));
+
+    assertEquals(
+        List.of(true, false),
+        Stream.of(now, both)
+            .map(after -> PictureChanges.between(before, after, Instant::toString).getFirst())
+            .map(ShellEvent::isSaid)
+            .toList());
+  }
+
+  private Picture withCame(Came came) {
+    return new Picture(Optional.of(session), List.of(), came, List.of());
   }
 
   @Test
