@@ -17,8 +17,8 @@ QUIET_S = 0.03              # … or otherwise: an editor that saves makes sever
 FEW = 4                     # paths with events in one save: the file, one beside it, a copy of the former content
 MOST_S = 0.2                # after the first one
 LOCKED_S = 0.1              # while something is being written
-BURST = 20                  # a path is told so often at once …
-PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often: a file of gpush, or another, such as a log, and that while it is quiet
+BURST = {True: 20, False: 5}            # a file of gpush is told so often at once, and another, such as a log, …
+PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often; another only while nothing happens to it
 MOST_PATHS = 100            # of edited files that are named; with more, all is looked at
 MOST_NAMES = 10000          # remembered; more are forgotten, and told again
 MOST_FOLDERS = 50000
@@ -267,7 +267,7 @@ class Watch:
 
     def is_growing(self, path):
         """Whether it waits to be told and is no file of gpush: it is told when nothing has happened to it for a while."""
-        left, _ = self.budgets.get(path, (BURST, 0))
+        left, _ = self.budgets.get(path, (1, 0))
         if left >= 1 or path not in self.suspects or path in self.held.entries:
             return False
         self.budgets[path] = (left, self.clock())
@@ -275,9 +275,10 @@ class Watch:
 
     def budget(self, path, now):
         """Seconds until this path may be told; 0: now, and that is counted."""
-        rate = PER_SECOND[path in self.held.entries]
-        left, at = self.budgets.get(path, (BURST, now))
-        left = min(BURST, left + (now - at) * rate)
+        is_ours = path in self.held.entries
+        rate, most = PER_SECOND[is_ours], BURST[is_ours]
+        left, at = self.budgets.get(path, (most, now))
+        left = min(most, left + (now - at) * rate)
         if left < 1:
             self.budgets[path] = (left, now)
             return (1 - left) / rate
