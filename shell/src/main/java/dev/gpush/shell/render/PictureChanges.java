@@ -131,9 +131,12 @@ public final class PictureChanges {
     List<String> last = is.came().last().stream().limit(count).toList();
     long again = last.size() - last.stream().distinct().count();
     boolean areSaid = count == is.came().said() - was.came().said();
+    String alone = count == 1 ? "came " + last.getFirst() : "came";
+    // Another one each time: its shell leaves out only what is said soon after the command.
+    String key = areSaid ? "came by a command " + is.came().count() : alone;
     events.add(
         new ShellEvent(
-            areSaid ? "came by a command" : "came",
+            key,
             "came home from node " + now.sync().editNode(),
             areSaid,
             (int) (count - again),
