@@ -171,6 +171,16 @@ class WatchTest(FilesTest):
         self.assertEqual(self.told_within(watch.SAVED_S), 0)
         self.assertEqual(self.told_within(watch.QUIET_S), 1)
 
+    def test_a_file_that_was_emptied_waits_for_its_new_content(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        self.write("a.py", b"")
+        self.assertEqual(self.told_within(watch.QUIET_S), 0)
+        self.write("a.py", b"edited")
+        self.assertEqual(self.told_within(watch.SAVED_S), 1)
+        self.write("a.py", b"")
+        self.assertEqual(self.told_within(watch.MOST_S), 1)
+
     def told_within(self, seconds):
         before = self.changes
         self.watch.drain()
@@ -198,6 +208,19 @@ class WatchTest(FilesTest):
         self.write("x.log", b"4")       # seen before the gateway says so
         self.watch.drain()
         self.watch.ignored = frozenset(["x.log"])
+        self.assertEqual(self.heard(), 0)
+
+    def test_a_folder_that_a_rule_ignores_is_watched_again_while_it_has_a_file_of_gpush(self):
+        self.pushed({"a.py": b"1", "build/tracked.py": b"1"})
+        self.begin()
+        self.watch.ignored = frozenset(["build/", "other/"])
+        shutil.rmtree(os.path.join(self.root, "build"))
+        self.assertEqual(self.heard(), 1)
+        self.write("build/tracked.py", b"made again")
+        self.assertEqual(self.heard(), 1)
+        self.write("build/tracked.py", b"edited")
+        self.assertEqual(self.heard(), 1)
+        os.mkdir(os.path.join(self.root, "other"))
         self.assertEqual(self.heard(), 0)
 
     def test_waits_for_the_end_of_several_events_but_not_for_long(self):
@@ -263,13 +286,19 @@ class WatchTest(FilesTest):
         self.write("new/c.py", b"1")
         self.assertEqual(self.heard(), 1)
 
-    def test_a_log_that_grows_is_told_less_and_less_often(self):
+    def test_a_log_that_grows_is_told_when_it_stops(self):
         self.pushed({"a.py": b"1"})
         self.begin()
-        for step in range(200):
+        for step in range(watch.BURST[False]):
             self.write("train.log", b"." * step)
+            self.assertEqual(self.heard(), 1)
+        for step in range(400):
+            self.write("train.log", b"more " * step)
             self.heard(0.25)
-        self.assertLess(self.changes, 50)
+        self.assertLess(self.changes, watch.BURST[False] + 20)
+        self.write("a.py", b"edited")
+        self.assertEqual(self.heard(0.25), 1)
+        self.assertEqual(self.paths, ["a.py"])
         self.now += 5
         self.assertEqual(self.heard(), 1)       # its last state is not forgotten
 

@@ -17,8 +17,8 @@ QUIET_S = 0.03              # … or otherwise: an editor that saves makes sever
 FEW = 4                     # paths with events in one save: the file, one beside it, a copy of the former content
 MOST_S = 0.2                # after the first one
 LOCKED_S = 0.1              # while something is being written
-BURST = 20                  # a path is told so often at once …
-PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often: a file of gpush, or another, such as a log that a rule ignores
+BURST = {True: 20, False: 5}            # a file of gpush is told so often at once, and another, such as a log, …
+PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often; another only while nothing happens to it
 MOST_PATHS = 100            # of edited files that are named; with more, all is looked at
 MOST_NAMES = 10000          # remembered; more are forgotten, and told again
 MOST_FOLDERS = 50000
@@ -67,7 +67,7 @@ class Watch:
         self.numbers = {}           # folder → its watch
         self.folders = {}           # and back
         self.suspects = set()       # paths with events; those of folders end with a slash
-        self.saves = {}             # those of gpush → whether the last event ended a save
+        self.saves = {}             # those of gpush → how long after the last event they may be complete
         self.ignored = frozenset()  # paths that the gateway does not want to hear of, while gpush does not write them
         self.own = self.touched = frozenset()   # paths of a commit, and those of them that have had events
         self.is_all = False         # something has changed, and it is not known what
@@ -206,8 +206,8 @@ class Watch:
         return min(self.last + self.quiet(), self.first + MOST_S)
 
     def quiet(self):
-        are_saved = self.saves and all(self.saves.values()) and len(self.suspects) <= FEW and not self.is_all
-        return SAVED_S if are_saved else QUIET_S
+        are_few = self.saves and len(self.suspects) <= FEW and not self.is_all
+        return max(self.saves.values()) if are_few else QUIET_S
 
     def look(self):
         """Deals with what is due."""
@@ -265,11 +265,20 @@ class Watch:
             self.state.unlock()
         return True
 
+    def is_growing(self, path):
+        """Whether it waits to be told and is no file of gpush: it is told when nothing has happened to it for a while."""
+        left, _ = self.budgets.get(path, (1, 0))
+        if left >= 1 or path not in self.suspects or path in self.held.entries:
+            return False
+        self.budgets[path] = (left, self.clock())
+        return True
+
     def budget(self, path, now):
         """Seconds until this path may be told; 0: now, and that is counted."""
-        rate = PER_SECOND[path in self.held.entries]
-        left, at = self.budgets.get(path, (BURST, now))
-        left = min(BURST, left + (now - at) * rate)
+        is_ours = path in self.held.entries
+        rate, most = PER_SECOND[is_ours], BURST[is_ours]
+        left, at = self.budgets.get(path, (most, now))
+        left = min(most, left + (now - at) * rate)
         if left < 1:
             self.budgets[path] = (left, now)
             return (1 - left) / rate
@@ -321,7 +330,7 @@ class Watch:
         if is_folder_event and mask & (inotify.DELETE | inotify.MOVED_FROM):
             self.unwatch(path)
         if mask & (BEGINS | ENDS) and path in self.held.entries and path not in self.own:
-            self.saves[path] = bool(mask & ENDS)
+            self.saves[path] = QUIET_S if mask & BEGINS else MOST_S if self.is_emptied(path) else SAVED_S
         self.suspect(path + "/" if is_folder_event else path)
 
     def everything(self):
@@ -333,7 +342,7 @@ class Watch:
         if path in self.own:
             self.touched.add(path)
             return
-        if not self.is_wanted(path):
+        if not self.is_wanted(path) or self.is_growing(path):
             return
         if len(self.suspects) >= MOST_NAMES:
             self.is_all = True
@@ -347,7 +356,15 @@ class Watch:
             self.first = self.last
 
     def is_wanted(self, path):
-        return path not in self.ignored or path in self.held.entries
+        """A folder that a rule ignores may hold files of gpush that git tracks."""
+        is_ours = path[:-1] in self.wanted if path.endswith("/") else path in self.held.entries
+        return is_ours or path not in self.ignored
+
+    def is_emptied(self, path):
+        """As by `: > file`, after which its new content is written."""
+        status = self.status(path)
+        self.tree.forget()
+        return is_file(status) and status.st_size == 0
 
     # ---- what is new
 

@@ -3,6 +3,7 @@ package dev.gpush.sync;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.Clock;
+import dev.gpush.sync.home.Arrivals;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
@@ -18,8 +19,6 @@ import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,9 +40,6 @@ public final class Homecoming {
   /** For a command, which waits for what is not settled; what goes on changing stays. */
   private static final int MAX_LOOKS = 3;
 
-  /** Of the paths that a line names. */
-  private static final int NAMED = 8;
-
   private final TreeScan scan;
   private final LocalTrash trash;
   private final Conversations conversations;
@@ -56,6 +52,17 @@ public final class Homecoming {
    * in a new gateway, what is here goes to the trash.
    */
   private boolean isSure;
+
+  private volatile Listener listener = (_, _) -> {};
+
+  /** Hears of everything that comes home, whatever has brought it. */
+  @FunctionalInterface
+  public interface Listener {
+    /**
+     * @param isSaid a command has named these to its user
+     */
+    void came(List<String> paths, boolean isSaid);
+  }
 
   /**
    * What comes home before a push.
@@ -85,7 +92,7 @@ public final class Homecoming {
    * @param paths that have come
    * @param isOfAll all was looked at; else the other parts say nothing of the rest
    * @param isLeft something has changed there that cannot come: a push says why
-   * @param again when what was not complete may be
+   * @param again when what was not complete, or could not be replaced here, is looked at once more
    */
   public record Came(
       Set<Path> folders,
@@ -117,6 +124,18 @@ public final class Homecoming {
     this.obstacles = obstacles;
     this.settled = settled;
     this.changes = new ChangesThere(settled, largestNew, clock);
+  }
+
+  /**
+   * @param to called on the thread that brings it; must not block
+   */
+  public void listen(Listener to) {
+    listener = to;
+  }
+
+  /** Paths of new files and folders that stay there, and why. On any thread. */
+  public Map<String, String> staying() {
+    return changes.staying();
   }
 
   LocalTrash trash() {
@@ -222,85 +241,75 @@ public final class Homecoming {
   Set<Path> bring(List<NodeConversation> nodes, Coming coming, Talk talk)
       throws InterruptedException {
     List<NodeConversation> one = nodes.stream().filter(conversations::isOfEditors).toList();
-    var said = new Said();
+    var arrivals = new Arrivals();
     try {
-      pull(one, pull -> bring(pull, coming, said), talk);
+      bring(one, coming, arrivals, talk);
     } catch (NodeLost lost) {
       // The next attempt opens the conversation again, and finds what is left.
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
     }
-    said.to(talk, conversations.editNode());
-    return said.folders(scan.root());
+    return arrivals.folders(scan.root());
   }
 
-  private void bring(Pull pull, Coming coming, Said said) throws IOException {
+  private void bring(List<NodeConversation> one, Coming coming, Arrivals arrivals, Talk talk)
+      throws InterruptedException, NodeLost, TreeChanged {
+    try {
+      pull(one, pull -> bring(pull, coming, arrivals), talk);
+    } finally {
+      arrivals.say(talk, conversations.editNode());
+      if (!arrivals.paths().isEmpty()) {
+        listener.came(arrivals.paths(), !talk.isSilent());
+      }
+    }
+  }
+
+  private void bring(Pull pull, Coming coming, Arrivals arrivals) throws IOException {
     // First: where a file was, a folder may be now.
     for (Decisions.Coming removed : coming.removed()) {
-      said.deleted(
-          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow())),
-          removed.path());
+      arrivals.deleted(
+          removed.path(),
+          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow())));
     }
     for (NewFile.Deleted deleted : coming.found().deleted()) {
-      said.deleted(pull.remove(deleted), deleted.path());
+      arrivals.deleted(deleted.path(), pull.remove(deleted));
     }
     for (Decisions.Coming edit : coming.edits()) {
-      said.touched.add(edit.path());
-      edit(pull, edit, edit.isDecided())
-          .ifPresent(
-              entry -> {
-                changes.edited(edit.path(), entry);
-                said.edited.add(edit.path());
-              });
+      try {
+        Optional<Entry> come = pull.home(edit, edit.isDecided() || !isSure);
+        come.ifPresent(entry -> changes.edited(edit.path(), entry));
+        arrivals.edited(edit.path(), come);
+      } catch (LocalTree.Refused refused) {
+        if (edit.isDecided()) {
+          throw pull.notPulled(edit.path(), refused);
+        }
+        obstacles.refuse(edit.path(), String.valueOf(refused.getMessage()));
+      }
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
-      Optional<Entry> come = edit(pull, edit, newer.isDoubted());
-      if (come.isPresent()) {
-        changes.broughtAgain(newer, come.get());
-        said.edited.add(edit.path());
-      } else {
+      try {
+        Optional<Entry> come = pull.home(edit, newer.isDoubted() || !isSure);
+        come.ifPresent(entry -> changes.broughtAgain(newer, entry));
+        arrivals.edited(edit.path(), come);
+      } catch (LocalTree.Refused refused) {
         changes.refuse(newer);
       }
     }
     for (NewFile file : coming.found().news()) {
-      bring(pull, file, said);
+      bring(pull, file, arrivals);
     }
     trash.prune();
   }
 
-  /** What cannot be here is held from then on. */
-  private Optional<Entry> edit(Pull pull, Decisions.Coming edit, boolean keepsHere)
-      throws IOException {
-    try {
-      return pull.home(edit, keepsHere || !isSure);
-    } catch (LocalTree.Refused refusal) {
-      if (edit.isDecided()) {
-        throw pull.notPulled(edit.path(), refusal);
-      }
-      obstacles.refuse(edit.path(), String.valueOf(refusal.getMessage()));
-      return Optional.empty();
-    }
-  }
-
-  private void bring(Pull pull, NewFile file, Said said) throws IOException {
+  private void bring(Pull pull, NewFile file, Arrivals arrivals) throws IOException {
     try {
       Optional<Entry> come =
           file.from().isPresent()
               ? pull.rename(file.from().get(), file.path())
               : pull.arrive(file.path());
-      if (come.isPresent()) {
-        changes.brought(file, come.get());
-        if (file.from().isPresent()) {
-          said.renamed.add(file.from().get().path() + " to " + file.path());
-          said.moved.add(file.from().get().path());
-          said.moved.add(file.path());
-          said.touched.add(file.from().get().path());
-        } else {
-          said.made.add(file.path());
-        }
-        said.touched.add(file.path());
-      }
+      come.ifPresent(entry -> changes.brought(file, entry));
+      arrivals.made(file, come);
     } catch (LocalTree.Refused refused) {
       changes.refuse(file, String.valueOf(refused.getMessage()));
     }
@@ -333,15 +342,25 @@ public final class Homecoming {
       return Came.nothing();
     }
     ChangesThere.Found found = look(one, here);
-    Optional<Duration> again = found.isUnsettled() ? Optional.of(settled) : Optional.empty();
     Decisions decisions = decide(one.getFirst(), here, options);
     boolean isLeft = found.isMany() || last.differs(decisions);
     ChangesThere.Found coming = found.isMany() ? ChangesThere.Found.nothing() : found;
-    if (decisions.coming().isEmpty() && coming.isEmpty()) {
-      return new Came(Set.of(), List.of(), true, isLeft, again);
+    var arrivals = new Arrivals();
+    if (!decisions.coming().isEmpty() || !coming.isEmpty()) {
+      var all = new Coming(decisions.coming(), List.of(), coming);
+      bring(one, all, arrivals, Talk.silent());
     }
-    Said said = bring(one, new Coming(decisions.coming(), List.of(), coming));
-    return new Came(said.folders(scan.root()), said.paths(), true, isLeft, again);
+    return came(arrivals, true, isLeft, found.isUnsettled());
+  }
+
+  private Came came(Arrivals arrivals, boolean isOfAll, boolean isLeft, boolean isUnsettled) {
+    boolean isAgain = isUnsettled || arrivals.isIncomplete();
+    return new Came(
+        arrivals.folders(scan.root()),
+        arrivals.paths(),
+        isOfAll,
+        isLeft,
+        isAgain ? Optional.of(settled) : Optional.empty());
   }
 
   /** Only of these paths; empty when they are not all edits that may come, or as they were. */
@@ -367,16 +386,10 @@ public final class Homecoming {
     }
     List<Decisions.Coming> edits =
         decisions.coming().stream().filter(edit -> paths.contains(edit.path())).toList();
-    Said said = bring(one, new Coming(edits, List.of(), ChangesThere.Found.nothing()));
-    return Optional.of(
-        new Came(said.folders(scan.root()), said.paths(), false, false, Optional.empty()));
-  }
-
-  private Said bring(List<NodeConversation> one, Coming coming)
-      throws InterruptedException, NodeLost, TreeChanged {
-    var said = new Said();
-    pull(one, pull -> bring(pull, coming, said), Talk.silent());
-    return said;
+    var arrivals = new Arrivals();
+    var coming = new Coming(edits, List.of(), ChangesThere.Found.nothing());
+    bring(one, coming, arrivals, Talk.silent());
+    return Optional.of(came(arrivals, false, false, false));
   }
 
   @FunctionalInterface
@@ -430,68 +443,6 @@ public final class Homecoming {
     } catch (GpushException failed) {
       one.forEach(conversations::drop); // perhaps in the middle of a file
       throw failed;
-    }
-  }
-
-  /** What has come. */
-  private static final class Said {
-    private final List<String> edited = new ArrayList<>();
-    private final List<String> made = new ArrayList<>();
-    private final List<String> renamed = new ArrayList<>();
-    private final List<String> deleted = new ArrayList<>();
-    private final List<String> moved = new ArrayList<>();
-    private final List<String> touched = new ArrayList<>();
-    private Optional<Path> kept = Optional.empty();
-
-    void deleted(Optional<Path> place, String path) {
-      if (place.isPresent()) {
-        deleted.add(path);
-        kept = place;
-      }
-    }
-
-    void to(Talk talk, int node) {
-      say("edited", edited, node, "", talk);
-      say("new", made, node, "", talk);
-      say("renamed", renamed, node, "", talk);
-      String where = kept.map(path -> " (kept, the last one as " + path + ")").orElse("");
-      say("deleted", deleted, node, where, talk);
-    }
-
-    private static void say(String what, List<String> paths, int node, String end, Talk talk) {
-      if (!paths.isEmpty()) {
-        int more = paths.size() - NAMED;
-        String names = String.join(", ", paths.subList(0, Math.min(NAMED, paths.size())));
-        talk.say(
-            what
-                + " on node "
-                + node
-                + ", and now here as well: "
-                + names
-                + (more > 0 ? " and " + more + " more" : "")
-                + end);
-      }
-    }
-
-    List<String> paths() {
-      return Stream.of(edited, made, moved, deleted).flatMap(List::stream).distinct().toList();
-    }
-
-    /** With those above: of a new folder, the one in which it is new. */
-    Set<Path> folders(Path root) {
-      var folders = new HashSet<Path>();
-      Stream.of(edited, touched, deleted)
-          .flatMap(List::stream)
-          .forEach(path -> addFolders(root, path, folders));
-      return folders;
-    }
-
-    private static void addFolders(Path root, String path, Set<Path> folders) {
-      for (Path at = root.resolve(path).getParent();
-          at != null && at.startsWith(root);
-          at = at.getParent()) {
-        folders.add(at);
-      }
     }
   }
 }

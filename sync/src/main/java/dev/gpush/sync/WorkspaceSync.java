@@ -301,9 +301,9 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
-  /** Paths of new files and folders that stay on the editors' node, and why. */
-  public Map<String, String> staying() {
-    return home.changes().staying();
+  /** What brings changes on the editors' node here. */
+  public Homecoming home() {
+    return home;
   }
 
   /** The node where people edit. */

@@ -87,7 +87,7 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals(List.of(), comesHome(time));
 
     assertEquals(
-        Map.of("model.py", "it came home, and was deleted or renamed here"), sync.staying());
+        Map.of("model.py", "it came home, and was deleted or renamed here"), sync.home().staying());
     editors().write("model.py", "newer, so it is wanted");
     assertEquals(List.of("model.py"), comesHome(time));
   }
@@ -111,6 +111,28 @@ final class ChangesThereTest extends SyncFixture {
 
     assertEquals("new", laptop.read("model.py"));
     assertEquals("2", editors().read("train.py"));
+  }
+
+  /** As while an editor here replaces it. */
+  @Test
+  void whatCameHomeAndWasAwayHereForAMomentComesAgain() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    editors().write("model.py", "new");
+    assertEquals(List.of("model.py"), comesHome(time));
+    editors().write("model.py", "newer");
+    nodes.getFirst().beforePull = () -> laptop.move("model.py", "away");
+    assertEquals(List.of(), comesHome(time));
+    nodes.getFirst().beforePull = () -> {};
+    laptop.move("away", "model.py");
+
+    assertEquals(List.of("model.py"), comeHome().paths());
+
+    assertEquals("newer", laptop.read("model.py"));
   }
 
   /** With the look after the moment in which a file has to be the same. */
@@ -187,7 +209,7 @@ final class ChangesThereTest extends SyncFixture {
         "{.cache/=it is hidden, big.json=it has more than 1 MB (sync.new-from-node), clone/=it is a repository of its"
             + " own, model.pt=programs call their output so, runs/=programs call their output so,"
             + " train.log=programs call their output so}",
-        sync.staying().toString());
+        sync.home().staying().toString());
     sync.pull(nodes.getFirst(), "runs", laptop.path().resolve("runs"), talk);
     assertEquals("1", laptop.read("runs/1/x.json"));
   }
@@ -205,7 +227,8 @@ final class ChangesThereTest extends SyncFixture {
     push();
 
     assertEquals(Set.of("train.py", "model.py"), laptop.tree().keySet());
-    assertEquals("{metrics.json=a run was on when it was written}", sync.staying().toString());
+    assertEquals(
+        "{metrics.json=a run was on when it was written}", sync.home().staying().toString());
   }
 
   @Test
@@ -219,8 +242,8 @@ final class ChangesThereTest extends SyncFixture {
 
     assertEquals(first, push());
 
-    assertEquals(201, sync.staying().size());
-    assertEquals("more than 200 new files in a day", sync.staying().get("plots/7.svg"));
+    assertEquals(201, sync.home().staying().size());
+    assertEquals("more than 200 new files in a day", sync.home().staying().get("plots/7.svg"));
     assertEquals(Set.of("train.py"), laptop.tree().keySet());
   }
 
@@ -386,6 +409,6 @@ final class ChangesThereTest extends SyncFixture {
 
     assertEquals("1", editors().read("a.py"));
     assertEquals(Set.of("a.py", "b.py", "c.py"), laptop.tree().keySet());
-    assertTrue(sync.staying().isEmpty());
+    assertTrue(sync.home().staying().isEmpty());
   }
 }

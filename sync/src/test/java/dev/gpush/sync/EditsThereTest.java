@@ -171,6 +171,26 @@ final class EditsThereTest extends SyncFixture {
     assertEquals(List.of("b"), comeHome("gone").paths());
   }
 
+  /** Nothing says by itself that the file is here again. */
+  @Test
+  void anEditThatDidNotComeBecauseTheFileWasAwayHereIsLookedAtAgain() throws Exception {
+    nodes(1);
+    laptop.write("a", "1").write("b", "1");
+    push();
+    nodes.getFirst().folder().write("a", "2");
+    sync.lookAgain(Optional.empty(), Set.of());
+    nodes.getFirst().beforePull = () -> laptop.move("a", "away");
+
+    Homecoming.Came came = comeHome("a");
+
+    assertEquals(List.of(), came.paths());
+    assertTrue(came.again().isPresent());
+    nodes.getFirst().beforePull = () -> {};
+    laptop.move("away", "a");
+    assertEquals(List.of("a"), comeHome().paths());
+    assertEquals(Optional.empty(), comeHome().again());
+  }
+
   private Homecoming.Came comeHome(String path) throws Exception {
     return sync.comeHome(nodes.getFirst(), new NodeWatch.Due(false, Set.of(path)));
   }

@@ -47,6 +47,14 @@ public record WorkFolder(Path path) {
     return this;
   }
 
+  public void move(String from, String to) {
+    try {
+      Files.move(path.resolve(from), path.resolve(to));
+    } catch (IOException broken) {
+      throw new UncheckedIOException(broken);
+    }
+  }
+
   public WorkFolder delete(String name) throws IOException {
     Path file = path.resolve(name);
     if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Makes, finds and gives back sessions, for the shell. Every method may block and throws {@link
@@ -163,15 +164,26 @@ public interface Sessions {
    * Files that came home.
    *
    * @param count since the gateway has linked the session
+   * @param said of these, how many a command has named to its user
    * @param last the newest of them, the newest first
    */
-  record Came(long count, List<String> last) {
+  record Came(long count, long said, List<String> last) {
+    /** This many are named. */
+    private static final int MOST = 8;
+
     public Came {
       last = List.copyOf(last);
     }
 
     public static Came nothing() {
-      return new Came(0, List.of());
+      return new Came(0, 0, List.of());
+    }
+
+    /** With these as well, in the order in which they came. */
+    public Came and(List<String> paths, boolean areSaid) {
+      List<String> newest =
+          Stream.concat(paths.reversed().stream(), last.stream()).limit(MOST).toList();
+      return new Came(count + paths.size(), said + (areSaid ? paths.size() : 0), newest);
     }
   }
 

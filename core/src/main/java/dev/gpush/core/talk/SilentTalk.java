@@ -9,6 +9,11 @@ final class SilentTalk implements Talk {
   public void say(String line) {}
 
   @Override
+  public boolean isSilent() {
+    return true;
+  }
+
+  @Override
   public Step step(String what) {
     return new Step() {
       @Override

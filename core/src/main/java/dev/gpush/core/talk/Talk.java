@@ -23,6 +23,11 @@ public interface Talk {
    */
   void confirm(String question, String flag);
 
+  /** Whether nobody reads what is said. */
+  default boolean isSilent() {
+    return false;
+  }
+
   /**
    * Whether the user has cancelled the command (Ctrl-C). A closed terminal or a lost connection
    * cancels nothing: asked when the command's thread was interrupted, to tell these apart.

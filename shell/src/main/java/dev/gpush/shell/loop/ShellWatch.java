@@ -20,7 +20,7 @@ final class ShellWatch {
   private static final List<String> WORDS = List.of("__watch");
 
   /** Commands that say themselves what becomes of the session. */
-  private static final Set<String> SAYING = Set.of("up", "run", "stop", "down", "adopt");
+  private static final Set<String> SAYING = Set.of("up", "run", "sync", "stop", "down", "adopt");
 
   private static final String ENDED =
       "the gateway has ended; sessions and runs go on, and the next command starts it again";

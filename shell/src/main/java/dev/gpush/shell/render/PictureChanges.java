@@ -100,7 +100,7 @@ public final class PictureChanges {
       if (run.isOver() && !wasOver) {
         String line = label(run) + verdict(run);
         boolean isSaid = run.state() == RunView.State.STOPPED;
-        events.add(new ShellEvent(keyOfEnd(run), line, isSaid, 1));
+        events.add(new ShellEvent(keyOfEnd(run), line, isSaid, 1, List.of()));
       }
     }
   }
@@ -129,11 +129,18 @@ public final class PictureChanges {
       return;
     }
     List<String> last = is.came().last().stream().limit(count).toList();
-    List<String> names = last.stream().distinct().limit(NAMED).toList();
-    long more = last.stream().distinct().count() - names.size() + count - last.size();
-    String all = String.join(", ", names) + (more > 0 ? " and " + more + " more files" : "");
-    String key = count == 1 ? "came " + all : "came";
-    events.add(ShellEvent.of(key, all + " came home from node " + now.sync().editNode()));
+    long again = last.size() - last.stream().distinct().count();
+    boolean areSaid = count == is.came().said() - was.came().said();
+    String alone = count == 1 ? "came " + last.getFirst() : "came";
+    // Another one each time: its shell leaves out only what is said soon after the command.
+    String key = areSaid ? "came by a command " + is.came().count() : alone;
+    events.add(
+        new ShellEvent(
+            key,
+            "came home from node " + now.sync().editNode(),
+            areSaid,
+            (int) (count - again),
+            last));
   }
 
   private void addHeld() {

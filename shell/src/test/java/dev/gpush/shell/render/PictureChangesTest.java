@@ -227,20 +227,44 @@ final class PictureChangesTest {
   @Test
   void filesCameHome() {
     Picture none = of(session);
-    var two = new Came(2, List.of("b.py", "a.py"));
-    var many = new Came(12, List.of("l.py", "k.py", "j.py", "i.py"));
+    var two = new Came(2, 0, List.of("b.py", "a.py"));
+    var many = new Came(12, 1, List.of("l.py", "k.py", "j.py", "i.py"));
 
     assertEquals(
         List.of("b.py, a.py came home from node 0"),
         between(none, new Picture(none.session(), List.of(), two, List.of())));
     assertEquals(
-        List.of("l.py, k.py, j.py and 9 more files came home from node 0"),
+        List.of("l.py, k.py, j.py and 9 more came home from node 0"),
         between(none, new Picture(none.session(), List.of(), many, List.of())));
-    var same = new Came(2, List.of("a.py", "a.py", "z.py"));
+    var same = new Came(2, 0, List.of("a.py", "a.py", "z.py"));
     assertEquals(
         List.of("a.py came home from node 0"),
         between(none, new Picture(none.session(), List.of(), same, List.of())));
     assertEquals(List.of(), between(new Picture(none.session(), List.of(), many, List.of()), none));
+  }
+
+  /** A shell that has just run the command leaves it out, if it is not delayed as a repeat. */
+  @Test
+  void whatACommandHasNamedIsSaidByIt() {
+    Picture first = withCame(new Came(1, 0, List.of("a.py")));
+    Picture second = withCame(new Came(2, 1, List.of("a.py", "a.py")));
+    Picture third = withCame(new Came(3, 2, List.of("a.py", "a.py", "a.py")));
+    Picture fourth = withCame(new Came(4, 2, List.of("a.py", "a.py", "a.py", "a.py")));
+    var events =
+        List.of(
+            came(first, second), came(second, third), came(third, fourth), came(second, fourth));
+
+    assertEquals(
+        List.of(true, true, false, false), events.stream().map(ShellEvent::isSaid).toList());
+    assertEquals(4, events.stream().map(ShellEvent::key).distinct().count());
+  }
+
+  private static ShellEvent came(Picture before, Picture now) {
+    return PictureChanges.between(before, now, Instant::toString).getFirst();
+  }
+
+  private Picture withCame(Came came) {
+    return new Picture(Optional.of(session), List.of(), came, List.of());
   }
 
   @Test

@@ -33,6 +33,22 @@ final class EventFoldTest {
   }
 
   @Test
+  void whatEventsNameIsPutTogether() {
+    fold.add(came(1, "a.py"));
+    fold.add(came(7, "c.py", "b.py"));
+    fold.add(came(2, "d.py", "a.py"));
+    assertEquals(List.of("d.py, a.py, c.py and 6 more came home"), due(100));
+
+    fold.add(came(1, "a.py"));
+    fold.add(came(1, "a.py"));
+    assertEquals(List.of("a.py came home"), due(110));
+  }
+
+  private static ShellEvent came(int count, String... names) {
+    return new ShellEvent("came", "came home", false, count, List.of(names));
+  }
+
+  @Test
   void ofManyOnlyTheNewestAreKept() {
     for (int i = 0; i < 1000; i++) {
       fold.add(ShellEvent.of("run " + i, "run " + i + " is done"));
@@ -47,7 +63,8 @@ final class EventFoldTest {
 
   @Test
   void aLineIsReadAsItWasWritten() {
-    ShellEvent event = new ShellEvent("held a\tb", "a\u001b[31m\tb is held\n", true, 3);
+    ShellEvent event =
+        new ShellEvent("held a\tb", "a\u001b[31m\tb is held\n", true, 3, List.of("a\tb", "c"));
 
     assertEquals(Optional.of(event), ShellEvent.parse(event.line()));
     assertEquals(-1, event.shown().indexOf('\u001b'));

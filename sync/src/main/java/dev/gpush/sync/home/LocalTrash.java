@@ -123,11 +123,23 @@ public final class LocalTrash {
   }
 
   private static Path free(Path second, String path) {
-    Path place = second.resolve(path);
-    for (int i = 2; exists(place); i++) {
-      place = second.resolveSibling(second.getFileName() + "-" + i).resolve(path);
+    Path at = second;
+    for (int i = 2; isTaken(at, path); i++) {
+      at = second.resolveSibling(second.getFileName() + "-" + i);
     }
-    return place;
+    return at.resolve(path);
+  }
+
+  /** Where a folder would be, a file of the same second may be, or a link that leads elsewhere. */
+  private static boolean isTaken(Path folder, String path) {
+    Path at = folder;
+    for (Path name : Path.of(path)) {
+      if (exists(at) && !Files.isDirectory(at, LinkOption.NOFOLLOW_LINKS)) {
+        return true;
+      }
+      at = at.resolve(name);
+    }
+    return exists(at);
   }
 
   private static Path aside(Path file) {

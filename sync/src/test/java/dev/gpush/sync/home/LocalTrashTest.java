@@ -65,6 +65,26 @@ final class LocalTrashTest {
     }
   }
 
+  /** Each push of a new gateway failed, because nothing here could be replaced. */
+  @Test
+  void takesFromAFolderThatWasAFileOrALinkInTheSameSecond() throws IOException {
+    var trash = new LocalTrash(base.resolve("trash"), clock);
+    Path outside = Files.createDirectories(base.resolve("outside"));
+    Path file = trash.take(written("a", "a file"), "a");
+    Path link = Files.createSymbolicLink(base.resolve("project/b"), outside);
+    trash.take(link, "b");
+    Files.createDirectories(base.resolve("project/a/c"));
+    Files.createDirectories(base.resolve("project/b"));
+
+    Path below = trash.take(written("a/c/d", "below it"), "a/c/d");
+    Path belowLink = trash.take(written("b/d", "below the link"), "b/d");
+
+    assertEquals("a file", Files.readString(file));
+    assertEquals("below it", Files.readString(below));
+    assertEquals("below the link", Files.readString(belowLink));
+    assertEquals(List.of(), names(outside));
+  }
+
   @Test
   void whatCannotBeTakenStays() throws IOException {
     var trash = new LocalTrash(written("file", "no folder"), clock);

@@ -120,6 +120,7 @@ public final class LiveSync implements AutoCloseable {
     this.use = new FileUse(session, this.tasks);
     this.nodeEdits = new NodeEdits(session, sync, nodes, push, use, clock);
     this.view = new SavesView(session, watch, state, generations, sync, this::incoming, clock);
+    sync.home().listen(state::came);
   }
 
   /** Begins with a look at everything: what was missed is found. */
@@ -347,7 +348,6 @@ public final class LiveSync implements AutoCloseable {
     if (came.get().folders().isEmpty()) {
       return looked;
     }
-    state.came(came.get().paths());
     unseen = Optional.of(came.get().folders());
     return look(waiting);
   }

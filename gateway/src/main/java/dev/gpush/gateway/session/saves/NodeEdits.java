@@ -131,8 +131,9 @@ final class NodeEdits {
               busy.sent(paths, ended);
               use.saved(paths, busy);
             });
-    if (isOfAll) {
-      againAt = came.flatMap(Came::again).map(after -> ended + after.toNanos());
+    Optional<Long> again = came.flatMap(Came::again).map(after -> ended + after.toNanos());
+    if (isOfAll || again.isPresent()) {
+      againAt = again;
     }
     return came;
   }

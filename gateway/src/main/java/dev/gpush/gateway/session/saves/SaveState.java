@@ -19,9 +19,6 @@ final class SaveState {
   /** A caller that waits for pending saves looks again after this time in any case. */
   private static final Duration PENDING_PAUSE = Duration.ofMillis(500);
 
-  /** Of those that came home, this many are named. */
-  private static final int CAME = 8;
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Runnable listener;
@@ -111,16 +108,13 @@ final class SaveState {
     return locked(() -> Set.copyOf(left.keySet()));
   }
 
-  /** These came home from the editors' node. */
-  void came(List<String> paths) {
-    change(
-        () -> {
-          var newest = new ArrayList<>(paths.reversed());
-          newest.addAll(came.last());
-          came =
-              new Came(
-                  came.count() + paths.size(), newest.subList(0, Math.min(CAME, newest.size())));
-        });
+  /**
+   * These came home from the editors' node.
+   *
+   * @param areSaid a command has named them to its user
+   */
+  void came(List<String> paths, boolean areSaid) {
+    change(() -> came = came.and(paths, areSaid));
   }
 
   Came came() {

@@ -85,7 +85,7 @@ final class SavesView {
         moment.pending(),
         generations.isHeard(sync.editNode()) ? coming : SyncView.Incoming.NONE,
         isOff ? List.of() : closed.or(() -> cut(moment)).map(SavesView::all).orElse(moment.held()),
-        sync.staying().entrySet().stream()
+        sync.home().staying().entrySet().stream()
             .map(each -> new SyncView.Held(each.getKey(), each.getValue()))
             .toList(),
         isOff ? watch.coverage().reason() : watching(),

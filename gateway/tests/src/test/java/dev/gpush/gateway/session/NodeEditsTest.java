@@ -269,6 +269,15 @@ final class NodeEditsTest {
     assertEquals(List.of("notes.txt"), came.came().last());
     awaitPicture(pictures, now -> now.session().get().sync().isSynced());
 
+    gateway.pauseSync(DEVBOX);
+    Files.writeString(node0.resolve("notes.txt"), "of a command");
+    gateway.sync(DEVBOX, false, FakeTalk.answering(true));
+    Files.writeString(node0.resolve("notes.txt"), "of a watched run");
+    gateway.sync(DEVBOX, false, Talk.silent());
+    gateway.resumeSync(DEVBOX);
+    Sessions.Came pushed = pictures.of(Optional.empty(), project).came();
+    assertEquals(List.of(came.came().count() + 2, 1L), List.of(pushed.count(), pushed.said()));
+
     RunView run =
         gateway
             .runs()
