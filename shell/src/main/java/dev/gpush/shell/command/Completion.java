@@ -186,6 +186,7 @@ final class Completion {
       case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
       case "N",
           "GPUS",
+          "HOST",
           "SLOTS",
           "RANKS",
           "PODS",
