@@ -23,8 +23,8 @@ import java.util.concurrent.Semaphore;
  * Unless the user named a host, nothing is tried that could need the user: see {@link HostLook}.
  */
 public final class HostFinder implements PlaceFinder {
-  /** More processes at once are slower. */
-  private static final int MOST_AT_ONCE = 32;
+  /** Each is a process; most only wait for a host that does not answer. */
+  private static final int MOST_AT_ONCE = 64;
 
   /** Nobody has so many machines of their own; further ones must be named. */
   private static final int MOST_HOSTS = 500;

@@ -56,7 +56,7 @@ final class SshCommands {
    * Gives a script to {@code sh} there, over a connection of its own or one that the user has open
    * already. Asks nobody for anything, a touch of a hardware key included.
    *
-   * @param limit for connecting
+   * @param limit for all of it; connecting takes most of that, so that others have their turn
    */
   List<String> look(Duration limit) {
     var line = start();
@@ -69,7 +69,7 @@ final class SshCommands {
     option(line, "StrictHostKeyChecking=yes");
     option(line, "UpdateHostKeys=no");
     option(line, "ControlMaster=no");
-    option(line, "ConnectTimeout=" + Math.max(1, limit.toSeconds()));
+    option(line, "ConnectTimeout=" + (limit.toSeconds() * 3 / 5 + 1));
     option(line, "ConnectionAttempts=1");
     quietly(line);
     end(line);
