@@ -3,11 +3,15 @@ package dev.gpush.app;
 import dev.gpush.app.log.Log;
 import dev.gpush.app.log.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
+import dev.gpush.backends.kubernetes.ContextFinder;
 import dev.gpush.backends.slurm.request.SbatchScripts;
+import dev.gpush.backends.transport.openssh.HostFinder;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.server.ControlServer;
 import dev.gpush.control.server.Limits;
 import dev.gpush.control.wire.Greeting;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
@@ -15,6 +19,11 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.setup.PlaceCheck;
+import dev.gpush.core.setup.PlaceFinder;
+import dev.gpush.core.setup.PlaceFinding;
+import dev.gpush.core.setup.PlaceSearch;
+import dev.gpush.core.setup.Setup;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
@@ -35,6 +44,8 @@ import dev.gpush.sync.WorkspaceRules;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
 import dev.gpush.templates.YamlRecipes;
+import dev.gpush.templates.setup.OtherTools;
+import dev.gpush.templates.setup.YamlSetup;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -139,6 +150,7 @@ final class Wiring implements AutoCloseable {
             backends,
             new SbatchScripts(),
             plans,
+            setup(home, configs, backends, host, clock, tasks),
             new Services.GatewayProcess(
                 process,
                 ssh.access(),
@@ -165,6 +177,31 @@ final class Wiring implements AutoCloseable {
             clock,
             tasks);
     return new Wiring(holder, machines, sessions, transports, ssh, server, process);
+  }
+
+  /** The finders of {@code gpush init}; the first one is this machine. */
+  private static Setup setup(
+      Home home, Configs configs, Backends backends, SystemHost host, Clock clock, Tasks tasks) {
+    PlaceFinder here =
+        _ ->
+            List.of(
+                new PlaceCheck(
+                    "local",
+                    "built in",
+                    _ ->
+                        new PlaceFinding.Here(
+                            "local",
+                            "built in",
+                            backends.named("local").map(Backend::describe).orElse(""))));
+    var hosts =
+        new HostFinder(
+            Path.of(System.getProperty("user.home")),
+            home.path().resolve("ssh_config"),
+            List.of(new OtherTools()),
+            host::spawn,
+            tasks);
+    var search = PlaceSearch.brief(List.of(here, hosts, new ContextFinder(clock)), clock, tasks);
+    return new YamlSetup(configs, home.path(), search);
   }
 
   /** For tests, and for networks that are worse than usual. */

@@ -21,6 +21,14 @@ public sealed interface ConfigFailure extends Failure {
 
   record Unreadable(String file, String reason) implements ConfigFailure {}
 
+  /** A file that gpush was asked to write is as it was. */
+  record NotWritten(String file, String reason) implements ConfigFailure {
+    @Override
+    public ExitStatus exit() {
+      return ExitStatus.ENVIRONMENT;
+    }
+  }
+
   @Override
   default ExitStatus exit() {
     return ExitStatus.USAGE;

@@ -159,6 +159,8 @@ public final class FailureText {
               "gpush config, which shows the file and line of sync.edit");
       case ConfigFailure.Unreadable(var file, var reason) ->
           Message.of("cannot read " + file, reason, "ls -l " + Clean.word(file));
+      case ConfigFailure.NotWritten(var file, var reason) ->
+          Message.of(file + " was not written", reason, "gpush init");
     };
   }
 

@@ -13,7 +13,7 @@ final class HelpScreen {
       List.of(
           new Group(
               "Session",
-              List.of("up", "down", "ps", "extend", "login"),
+              List.of("up", "down", "ps", "extend", "adopt", "login"),
               "get, give back, list, lease, 2FA"),
           new Group(
               "Work",
@@ -32,12 +32,12 @@ final class HelpScreen {
           new Group(
               "Set up",
               List.of(
+                  "init",
                   "config",
                   "backends",
                   "templates",
                   "link",
                   "doctor",
-                  "adopt",
                   "gateway",
                   "completion",
                   "version"),

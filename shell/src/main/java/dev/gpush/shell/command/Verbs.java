@@ -4,6 +4,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.place.BackendsCommand;
 import dev.gpush.shell.command.place.ConfigCommand;
 import dev.gpush.shell.command.place.GatewayCommand;
+import dev.gpush.shell.command.place.InitCommand;
 import dev.gpush.shell.command.place.LoginCommand;
 import dev.gpush.shell.command.place.PromptCommand;
 import dev.gpush.shell.command.place.TemplatesCommand;
@@ -71,6 +72,7 @@ final class Verbs {
     actions.put("gateway", GatewayCommand::new);
     actions.put("backends", BackendsCommand::new);
     actions.put("templates", TemplatesCommand::new);
+    actions.put("init", InitCommand::new);
     actions.put("config", ConfigCommand::new);
     actions.put("link", LinkCommand::new);
     actions.put("doctor", DoctorCommand::new);

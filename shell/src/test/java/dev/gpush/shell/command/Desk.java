@@ -26,6 +26,10 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.setup.PlaceFinding;
+import dev.gpush.core.setup.Setup;
+import dev.gpush.core.setup.SetupProposal;
+import dev.gpush.core.setup.SetupQuestion;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.text.ShellWords;
@@ -56,6 +60,31 @@ public final class Desk {
 
   /** What any batch script asks for. */
   public BatchHeaders headers = NO_HEADERS;
+
+  /** What gpush init finds. */
+  SetupProposal proposal =
+      new SetupProposal(
+          List.of(
+              new SetupProposal.Found(
+                  "local", "local", "8 CPUs, no GPUs", "this machine", "local", false),
+              new SetupProposal.Found(
+                  "hpc", "slurm", "a Slurm login", "~/.ssh/config:1", "hpc", true)),
+          List.of(new PlaceFinding.Unusable("web", "~/.ssh/config:3", "no GPUs and no Slurm")),
+          List.of(
+              new PlaceFinding.Unasked(
+                  "far", "~/.ssh/config:5", "is reached through hop", "gpush init far")),
+          List.of(
+              new SetupProposal.Change(
+                  Path.of("/home/ann/.gpush/config.yaml"),
+                  Optional.empty(),
+                  "backends:\n  hpc:\n    kind: slurm\n",
+                  "backends:\n  hpc:\n    kind: slurm\n")),
+          "");
+
+  /** The files that gpush init wrote, and the places that it was asked for. */
+  final List<Path> written = new ArrayList<>();
+
+  final List<String> placesAsked = new ArrayList<>();
 
   /** What any task file asks for. */
   public Optional<TaskFile> task = Optional.empty();
@@ -91,6 +120,7 @@ public final class Desk {
               new FakeBackends(),
               (_, _) -> headers,
               (gang, environment) -> plan(gang, environment),
+              new FakeSetup(),
               new Services.GatewayProcess(
                   new FakeGateway(),
                   new FakeSsh(),
@@ -166,6 +196,19 @@ public final class Desk {
       }
     }
     assertEquals(transcript, actual.toString());
+  }
+
+  private final class FakeSetup implements Setup {
+    @Override
+    public SetupProposal propose(SetupQuestion question) {
+      placesAsked.addAll(question.names());
+      return proposal;
+    }
+
+    @Override
+    public void write(SetupProposal.Change change) {
+      written.add(change.file());
+    }
   }
 
   private final class FakeConfigs implements Configs {

@@ -38,8 +38,8 @@ final class HelpTest {
   void firstScreenIsInTheOrderOfTheContract() {
     String contract =
         """
-        up down ps extend share login run stop runs logs exec ssh code jupyter forward sync cp pull
-        why top check nodes init config backends templates link doctor adopt gateway completion version\
+        up down ps extend share adopt login run stop runs logs exec ssh code jupyter forward sync cp pull
+        why top check nodes init config backends templates link doctor gateway completion version\
         """;
     var order = new ArrayList<>(List.of(contract.split("\\s+")));
     List<String> shown =
@@ -60,12 +60,12 @@ final class HelpTest {
           gpush run train.py --lr 3e-4       sync, launch all ranks, stream, exit status
           ssh devbox, or gpush code          the same machine, in a terminal or editor
 
-        Session  up down ps extend login           get, give back, list, lease, 2FA
+        Session  up down ps extend adopt login     get, give back, list, lease, 2FA
         Work     run stop runs logs exec           words after SCRIPT go to SCRIPT
         Reach    ssh code jupyter forward          code --cursor | --zed | --jetbrains
         Files    sync cp pull                      code is sent by itself; cp moves data
         Explain  why top check nodes               waiting, slow, hung, idle, failed
-        Set up   config backends templates link doctor adopt gateway completion version
+        Set up   init config backends templates link doctor gateway completion version
 
         Session  -s NAME > $GPUSH_SESSION > the one of this folder > ask
         Gang     flags > gpush.local.yaml > gpush.yaml > last used here > config > site

@@ -35,6 +35,7 @@ final class JsonTest {
           top --once > session at nodes stands_out
           runs > run session kind state exit words mode ranks slots generation snapshot python started ended duration_s failure network
           up --dry-run > backend when detail estimate_s holders would_fit price chosen why
+          init > found unusable unasked changes paste written
           config > root root_reason backends settings unsupported
           backends > name kind usable description from explanation
           sync > session nodes generation

@@ -77,13 +77,7 @@ final class AccessCheck {
     lines.add(place.api().server() + ", namespace " + place.namespace());
     GangSystems.Found found = GangSystems.of(place);
     lines.add("gangs by " + found.system().name() + ": " + found.why());
-    var missing = new ArrayList<String>();
-    for (Right right : needed()) {
-      List<String> not = missing(right);
-      if (!not.isEmpty()) {
-        missing.add(ClusterText.list(not) + " " + right.words());
-      }
-    }
+    List<String> missing = missingRights();
     lines.add(
         missing.isEmpty()
             ? "you have all rights that gpush needs there"
@@ -110,6 +104,18 @@ final class AccessCheck {
       }
     }
     return List.copyOf(lines);
+  }
+
+  /** The rights that gpush needs there and you do not have, in words. */
+  List<String> missingRights() throws InterruptedException, Unanswered {
+    var missing = new ArrayList<String>();
+    for (Right right : needed()) {
+      List<String> not = missing(right);
+      if (!not.isEmpty()) {
+        missing.add(ClusterText.list(not) + " " + right.words());
+      }
+    }
+    return missing;
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.BatchScripts;
 import dev.gpush.core.session.SendRules;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.setup.Setup;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.console.Ticker;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ public record Services(
     Backends backends,
     BatchScripts scripts,
     FabricPlans plans,
+    Setup setup,
     GatewayProcess gateway,
     Timing timing,
     Version version) {

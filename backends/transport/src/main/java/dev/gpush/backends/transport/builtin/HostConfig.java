@@ -1,6 +1,7 @@
 package dev.gpush.backends.transport.builtin;
 
 import dev.gpush.backends.transport.Destination;
+import dev.gpush.backends.transport.IncludedFiles;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -130,11 +131,7 @@ record HostConfig(
   }
 
   private Path path(String written) {
-    return home.resolve(tilde(expand(written), home));
-  }
-
-  static Path tilde(String written, Path home) {
-    return Path.of(written.replaceFirst("^~(?=/|$)", Matcher.quoteReplacement(home.toString())));
+    return home.resolve(IncludedFiles.tilde(expand(written), home));
   }
 
   private String expand(String written) {

@@ -1,16 +1,15 @@
 package dev.gpush.backends.transport.builtin;
 
 import dev.gpush.backends.transport.Destination;
+import dev.gpush.backends.transport.IncludedFiles;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.text.SshConfigWords;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -165,26 +164,11 @@ final class SshConfig {
     private void include(List<String> patterns, Path base) throws IOException {
       About outside = about;
       for (String pattern : patterns) {
-        for (Path file : files(base.resolve(HostConfig.tilde(pattern, home)))) {
+        for (Path file : IncludedFiles.of(pattern, base, home)) {
           file(file, base);
           about = outside;
         }
       }
-    }
-
-    private List<Path> files(Path pattern) throws IOException {
-      Path folder = pattern.getParent();
-      Path name = pattern.getFileName();
-      if (folder == null || name == null || !Files.isDirectory(folder)) {
-        return List.of();
-      }
-      var found = new ArrayList<Path>();
-      try (DirectoryStream<Path> names = Files.newDirectoryStream(folder, name.toString())) {
-        names.forEach(found::add);
-      }
-      found.removeIf(file -> !Files.isReadable(file) || Files.isDirectory(file));
-      Collections.sort(found);
-      return found;
     }
 
     /** By host only; for the rest commands are run, or users and networks compared. */

@@ -52,6 +52,31 @@ final class SshCommands {
     return end(line);
   }
 
+  /**
+   * Gives a script to {@code sh} there, over a connection of its own or one that the user has open
+   * already. Asks nobody for anything, a touch of a hardware key included.
+   *
+   * @param limit for all of it; connecting takes most of that, so that others have their turn
+   */
+  List<String> look(Duration limit) {
+    var line = start();
+    line.addAll(List.of("-T", "-a", "-x"));
+    option(line, "BatchMode=yes");
+    option(line, "PreferredAuthentications=gssapi-with-mic,hostbased,publickey");
+    // The older name, which newer versions take as well.
+    option(line, "PubkeyAcceptedKeyTypes=-sk-*");
+    option(line, "PKCS11Provider=none");
+    option(line, "StrictHostKeyChecking=yes");
+    option(line, "UpdateHostKeys=no");
+    option(line, "ControlMaster=no");
+    option(line, "ConnectTimeout=" + (limit.toSeconds() * 3 / 5 + 1));
+    option(line, "ConnectionAttempts=1");
+    quietly(line);
+    end(line);
+    line.add("sh -s");
+    return List.copyOf(line);
+  }
+
   private List<String> master(Path socket, String hostKeys, Duration silence, Duration unused) {
     var line = start();
     line.addAll(List.of("-M", "-S", socket.toString(), "-f", "-N", "-T", "-a", "-x"));
@@ -61,13 +86,18 @@ final class SshCommands {
     option(line, "ServerAliveInterval=" + Math.max(1, silence.toSeconds() / QUESTIONS));
     option(line, "ServerAliveCountMax=" + QUESTIONS);
     option(line, "TCPKeepAlive=no");
+    quietly(line);
+    option(line, "StrictHostKeyChecking=" + hostKeys);
+    return line;
+  }
+
+  /** Nothing of the user's configuration starts to listen or to run. */
+  private static void quietly(List<String> line) {
     option(line, "ClearAllForwardings=yes");
     option(line, "RemoteCommand=none");
     option(line, "PermitLocalCommand=no");
     option(line, "Tunnel=no");
     option(line, "LogLevel=ERROR");
-    option(line, "StrictHostKeyChecking=" + hostKeys);
-    return line;
   }
 
   /**

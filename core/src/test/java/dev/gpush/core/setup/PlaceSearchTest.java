@@ -1,0 +1,117 @@
+package dev.gpush.core.setup;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+final class PlaceSearchTest {
+  private static final SetupQuestion QUESTION =
+      new SetupQuestion(Path.of("/home/ann"), Path.of("/home/ann"), Map.of(), List.of());
+
+  private final AtomicLong nanos = new AtomicLong();
+
+  private final Clock clock =
+      new Clock() {
+        @Override
+        public Instant now() {
+          return Instant.EPOCH;
+        }
+
+        @Override
+        public long nanos() {
+          return nanos.get();
+        }
+      };
+
+  private List<PlaceFinding> search(PlaceFinder... finders) throws InterruptedException {
+    try (var tasks = Tasks.named("test", (_, _) -> {})) {
+      return PlaceSearch.brief(List.of(finders), clock, tasks).all(QUESTION);
+    }
+  }
+
+  private static PlaceCheck check(String name, PlaceCheck.Inspection inspection) {
+    return new PlaceCheck(name, "file", inspection);
+  }
+
+  private static PlaceFinding unusable(String name) {
+    return new PlaceFinding.Unusable(name, "file", "no GPUs");
+  }
+
+  @Test
+  void whatDoesNotAnswerInTimeIsInterruptedAndNamed() throws Exception {
+    var late = new CountDownLatch(1);
+    var interrupted = new CountDownLatch(1);
+
+    List<PlaceFinding> found =
+        search(
+            _ ->
+                List.of(
+                    check(
+                        "slow",
+                        _ -> {
+                          nanos.addAndGet(Duration.ofSeconds(5).toNanos());
+                          late.countDown();
+                          try {
+                            new CountDownLatch(1).await();
+                          } catch (InterruptedException stop) {
+                            interrupted.countDown();
+                          }
+                          return unusable("slow");
+                        })),
+            _ ->
+                List.of(
+                    check(
+                        "quick",
+                        _ -> {
+                          late.await();
+                          return unusable("quick");
+                        })));
+
+    assertEquals(
+        List.of(
+            new PlaceFinding.Unasked("slow", "file", "did not answer within 5s", "gpush init slow"),
+            unusable("quick")),
+        found);
+    interrupted.await();
+  }
+
+  @Test
+  void aFailureAndABugConcernOnePlaceOnly() throws Exception {
+    List<PlaceFinding> found =
+        search(
+            _ -> {
+              throw new IllegalStateException("a finder with a bug");
+            },
+            _ ->
+                List.of(
+                    check(
+                        "closed",
+                        _ -> {
+                          throw new GpushException(
+                              new BackendFailure.Unavailable("closed", "it is full", "wait"));
+                        }),
+                    check(
+                        "bug",
+                        _ -> {
+                          throw new IllegalStateException();
+                        }),
+                    check("good", _ -> unusable("good"))));
+
+    assertEquals(List.of("closed", "bug", "good"), found.stream().map(PlaceFinding::name).toList());
+    assertEquals(
+        new PlaceFinding.Unasked("bug", "file", "a bug in gpush", "gpush gateway logs"),
+        found.get(1));
+    assertEquals(unusable("good"), found.get(2));
+  }
+}

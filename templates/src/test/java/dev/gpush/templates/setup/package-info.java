@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.templates.setup;
+
+import org.jspecify.annotations.NullMarked;
