@@ -48,12 +48,12 @@ final class TraceTest {
         """
         $ gpush up --nodes 2 -v
         2> devbox: 2 cpu nodes on local in 0s; 1h idle
-        2> PHASE   TIME    WHAT
-        2> plan    0.3 s   asking hpc
-        2> queue   1m12s   reserving 2 nodes on hpc: 4 of 19 · Priority
-        2> agents  2.1 s   linking 2 nodes
-        2> other   1.0 s   -
-        2> total   1m15s   -
+        2> PHASE   TIME   WHAT
+        2> plan    0.3 s  asking hpc
+        2> queue   1m12s  reserving 2 nodes on hpc: 4 of 19 · Priority
+        2> agents  2.1 s  linking 2 nodes
+        2> other   1.0 s  -
+        2> total   1m15s  -
         2> next: gpush run train.py
         $ gpush run -v train.py
         2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
