@@ -123,20 +123,25 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
         return;
       }
       long now = clock.nanos();
-      boolean isLine = console.look().progress();
-      long patience = (isLine ? PATIENCE : PLAIN_PATIENCE).toNanos();
+      if (console.look().progress()) {
+        open.reversed().stream()
+            .filter(step -> now - step.since >= PATIENCE.toNanos())
+            .findFirst()
+            .ifPresent(step -> console.progress(step.line(now)));
+        return;
+      }
+      // One around another is said later, so that the inner one is said in its place if it is long.
       open.reversed().stream()
-          .filter(step -> now - step.since >= patience)
+          .filter(step -> now - step.since >= patience(step).toNanos())
           .findFirst()
-          .ifPresent(
-              step -> {
-                if (isLine) {
-                  console.progress(step.line(now));
-                } else if (!step.said) {
-                  sayOnce(step);
-                }
-              });
+          .filter(step -> !step.said)
+          .ifPresent(this::sayOnce);
     }
+  }
+
+  // holds lock
+  private Duration patience(Open step) {
+    return PLAIN_PATIENCE.multipliedBy(step.equals(open.getLast()) ? 1 : 2);
   }
 
   // holds lock

@@ -13,7 +13,8 @@ public final class TraceText {
   /** A start that takes less is not slow. */
   private static final Duration SLOW = Duration.ofSeconds(10);
 
-  private static final Duration SHOWN = Duration.ofMillis(100);
+  /** What would be 0.0 s is not shown. */
+  private static final Duration SHOWN = Duration.ofMillis(50);
 
   private TraceText() {}
 
@@ -27,7 +28,9 @@ public final class TraceText {
       return List.of();
     }
     Table table = new Table("PHASE", "TIME", "WHAT");
-    trace.phases().forEach(each -> table.row(each.stage().word(), time(each.took()), each.what()));
+    trace.phases().stream()
+        .filter(each -> each.took().compareTo(SHOWN) >= 0)
+        .forEach(each -> table.row(each.stage().word(), time(each.took()), each.what()));
     if (trace.rest().compareTo(SHOWN) >= 0) {
       table.row("other", time(trace.rest()), "");
     }
