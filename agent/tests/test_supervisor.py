@@ -227,6 +227,18 @@ class RanksTest(RunTest):
         self.assertEqual(output.events()[-1]["event"], "ended")
         self.assertEqual(self.status(run)["exit"]["exit"], 0)
 
+    def test_the_first_that_any_rank_prints_is_an_event_before_it(self):
+        self.script("print(rank)\nprint(rank)\n")
+        output = self.follow(self.start(self.spec())).finish()
+        self.assertEqual(len(output.events("printed")), 1)
+        records = [(rank, json.loads(payload.decode()).get("event") if channel == journal.EVENT else payload, ms)
+                   for rank, channel, payload, ms in output.records()]
+        at = [what for _, what, _ in records].index("printed")
+        self.assertTrue(records[at + 1][1].startswith(b"%d" % records[at + 1][0]), records)
+        self.assertLessEqual(output.events("printed")[0]["ms"], records[at][2])
+        self.script("pass\n")
+        self.assertEqual(self.follow(self.start(self.spec())).finish().events("printed"), [])
+
     def test_memory_that_is_short_costs_a_rank_before_its_supervisor(self):
         self.script("scores = [int(open('/proc/%s/oom_score_adj' % pid).read()) for pid in ('self', os.getppid())]\n"
                     "print(scores[0] > scores[1])\n")

@@ -68,6 +68,7 @@ class Supervisor:
         self.in_use = False         # a rank reported early that an address was in use
         self.fifos = {}
         self.keeper = None          # of a run with a snapshot
+        self.has_printed = False
 
     def run(self):
         if os.getsid(0) != os.getpid():     # a warm parent's fork has one already
@@ -170,6 +171,9 @@ class Supervisor:
         return bool(data)
 
     def keep(self, number, channel, data):
+        if data and number != journal.LAUNCHER and not self.has_printed:
+            self.has_printed = True
+            self.journal.event({"event": "printed", "ms": self.elapsed()})
         self.listen(number, channel, data)
         is_late = self.torch_ranks and self.late is not None and len(self.quiet) == self.spec["procs"]
         if is_late and (number, channel) == (journal.LAUNCHER, journal.ERR):

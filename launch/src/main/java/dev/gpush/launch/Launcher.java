@@ -17,6 +17,7 @@ import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
@@ -56,6 +57,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 
 /**
  * The runs of one session. Thread-safe; one launch at a time claims slots, everything else runs
@@ -215,7 +217,7 @@ public final class Launcher implements AutoCloseable {
           || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
         throw full;
       }
-      try (Talk.Step _ = talk.step("waiting for " + String.join(", ", holders))) {
+      try (Talk.Step _ = talk.phase(Stage.SLOTS, "waiting for " + String.join(", ", holders))) {
         return launchWhenFree(run, decided, talk);
       }
     }
@@ -227,7 +229,9 @@ public final class Launcher implements AutoCloseable {
     launching.lockInterruptibly();
     try {
       SlotPlan slots = SlotPlan.of(maker.infos(), run.options().claim(), busy());
-      return start(maker.plan(run, decided, slots, talk), run).view();
+      try (Talk.Step _ = talk.phase(Stage.RANKS, "starting the ranks")) {
+        return start(maker.plan(run, decided, slots, talk), run, talk).view();
+      }
     } finally {
       launching.unlock();
     }
@@ -282,7 +286,7 @@ public final class Launcher implements AutoCloseable {
     return busy;
   }
 
-  private RunRecord start(LaunchPlan plan, LaunchMaker.ResolvedRun run)
+  private RunRecord start(LaunchPlan plan, LaunchMaker.ResolvedRun run, Talk talk)
       throws InterruptedException {
     int number = history.next();
     for (int attempt = 0; attempt < NUMBERS; attempt++, number++) {
@@ -290,7 +294,7 @@ public final class Launcher implements AutoCloseable {
       boolean isStarted = false;
       try {
         history.put(record);
-        RunRecord started = start(plan, record);
+        RunRecord started = start(plan, record, talk);
         isStarted = true;
         return started;
       } catch (RunStart.NumberTaken taken) {
@@ -306,7 +310,8 @@ public final class Launcher implements AutoCloseable {
     throw new GpushException(new LaunchFailure.Refused(0, "exists", "run " + number));
   }
 
-  private RunRecord start(LaunchPlan plan, RunRecord record) throws InterruptedException {
+  private RunRecord start(LaunchPlan plan, RunRecord record, Talk talk)
+      throws InterruptedException {
     List<NodeCalls> nodes =
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
     Json.Obj about = record.in(RunView.State.RUNNING).about();
@@ -315,7 +320,7 @@ public final class Launcher implements AutoCloseable {
     List<RunRecord.Part> parts =
         started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
     keeping.await(record);
-    RunRecord running = record.with(parts).in(RunView.State.RUNNING);
+    RunRecord running = record.with(parts).with(talk.trace()).in(RunView.State.RUNNING);
     history.keep(running);
     RunWatch.Again again =
         restart -> started(plan.parts(), start(plan, record, nodes, about, restart).start(true));
@@ -334,14 +339,9 @@ public final class Launcher implements AutoCloseable {
   }
 
   private static List<RunRecord.Part> started(List<RunRecord.Part> parts, List<Long> startsMs) {
-    var started = new ArrayList<RunRecord.Part>();
-    for (int i = 0; i < parts.size(); i++) {
-      RunRecord.Part part = parts.get(i);
-      started.add(
-          new RunRecord.Part(
-              part.node(), part.slots(), part.firstRank(), part.ranks(), startsMs.get(i)));
-    }
-    return started;
+    return IntStream.range(0, parts.size())
+        .mapToObj(part -> parts.get(part).startedAt(startsMs.get(part)))
+        .toList();
   }
 
   /** The record of a run that is not just being started. */

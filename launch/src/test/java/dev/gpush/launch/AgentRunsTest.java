@@ -9,11 +9,16 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.talk.Trace.Phase;
+import dev.gpush.core.talk.Trace.Stage;
+import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Task;
+import dev.gpush.core.time.Clock;
 import dev.gpush.testkit.fixture.Asked;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -55,6 +60,24 @@ final class AgentRunsTest extends TwoAgents {
             "1/2 rank 2 of 4: sum = 6",
             "1/3 rank 3 of 4: sum = 6"),
         ends);
+  }
+
+  @Test
+  void phasesOfTheStartAreInTheRecordAndTheFirstOutputIsTheLast() throws Exception {
+    gang.put("train.py", "print('hello')\n");
+    List<Stage> start = List.of(Stage.PYTHON, Stage.NETWORK, Stage.RANKS);
+
+    RunView run = launch(asked("train.py"), Map.of(), new TracedTalk(talk, Clock.system()));
+
+    assertEquals(start, stages(run).subList(0, 3));
+    assertEquals(Optional.of(0), follow(run.number()));
+    var withOutput = new ArrayList<>(start);
+    withOutput.add(Stage.OUTPUT);
+    assertEquals(withOutput, stages(launcher.find(Optional.of(1))));
+  }
+
+  private static List<Stage> stages(RunView run) {
+    return run.trace().phases().stream().map(Phase::stage).toList();
   }
 
   @Test

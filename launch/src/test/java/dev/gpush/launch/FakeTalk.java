@@ -1,6 +1,7 @@
 package dev.gpush.launch;
 
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -21,6 +22,12 @@ final class FakeTalk implements Talk {
   public Step step(String what) {
     said.add(what);
     return Talk.silent().step(what);
+  }
+
+  /** Of those that every launch has nothing is remembered. */
+  @Override
+  public Step phase(Trace.Stage stage, String what) {
+    return (stage == Trace.Stage.SLOTS ? this : Talk.silent()).step(what);
   }
 
   @Override

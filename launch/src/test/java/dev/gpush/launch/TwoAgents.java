@@ -2,6 +2,7 @@ package dev.gpush.launch;
 
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.testkit.fixture.Asked;
@@ -39,6 +40,11 @@ abstract class TwoAgents {
   /** With these variables in the environment of the session. */
   final RunView launch(RunRequest request, Map<String, String> environment)
       throws InterruptedException {
+    return launch(request, environment, talk);
+  }
+
+  final RunView launch(RunRequest request, Map<String, String> environment, Talk to)
+      throws InterruptedException {
     return launcher.launch(
         request,
         new LaunchInput(
@@ -48,7 +54,7 @@ abstract class TwoAgents {
             Map.of(),
             _ -> Optional.empty(),
             RunEnding.usual()),
-        talk);
+        to);
   }
 
   /** Until the run ends. */

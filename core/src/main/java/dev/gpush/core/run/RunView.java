@@ -1,5 +1,6 @@
 package dev.gpush.core.run;
 
+import dev.gpush.core.talk.Trace;
 import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
@@ -65,6 +66,7 @@ public record RunView(
    * @param exit present once it ended
    * @param failure who failed first, of a run that failed or was lost
    * @param transport the network that it really uses, once that is known
+   * @param trace of its start
    */
   public record Progress(
       State state,
@@ -72,7 +74,18 @@ public record RunView(
       Instant started,
       Optional<Instant> ended,
       Optional<RunFailure> failure,
-      Optional<RunTransport> transport) {
+      Optional<RunTransport> transport,
+      Trace trace) {
+    public Progress(
+        State state,
+        Optional<Integer> exit,
+        Instant started,
+        Optional<Instant> ended,
+        Optional<RunFailure> failure,
+        Optional<RunTransport> transport) {
+      this(state, exit, started, ended, failure, transport, Trace.none());
+    }
+
     /** From now on; nothing has started yet. */
     public static Progress starting(Instant now) {
       return new Progress(
@@ -85,11 +98,15 @@ public record RunView(
     }
 
     public Progress in(State next) {
-      return new Progress(next, exit, started, ended, failure, transport);
+      return new Progress(next, exit, started, ended, failure, transport, trace);
     }
 
     public Progress with(RunTransport known) {
-      return new Progress(state, exit, started, ended, failure, Optional.of(known));
+      return new Progress(state, exit, started, ended, failure, Optional.of(known), trace);
+    }
+
+    public Progress with(Trace start) {
+      return new Progress(state, exit, started, ended, failure, transport, start);
     }
   }
 
@@ -176,6 +193,10 @@ public record RunView(
 
   public Optional<RunTransport> transport() {
     return progress.transport();
+  }
+
+  public Trace trace() {
+    return progress.trace();
   }
 
   public Instant started() {

@@ -1,6 +1,7 @@
 package dev.gpush.core.session;
 
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.core.text.Phrase;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,8 +30,14 @@ public record SessionView(
    * @param detail why queued, what is degraded, what leaked; empty when all is well
    * @param needsLogin what {@code gpush login} must be called with before it continues; empty: no
    *     login is needed
+   * @param trace of its start, until now while it starts
    */
-  public record Status(SessionState state, String detail, Optional<String> needsLogin) {}
+  public record Status(
+      SessionState state, String detail, Optional<String> needsLogin, Trace trace) {
+    public Status(SessionState state, String detail, Optional<String> needsLogin) {
+      this(state, detail, needsLogin, Trace.none());
+    }
+  }
 
   /**
    * What it has, or has asked for.
@@ -121,6 +128,10 @@ public record SessionView(
 
   public String detail() {
     return status.detail();
+  }
+
+  public Trace trace() {
+    return status.trace();
   }
 
   public String backend() {

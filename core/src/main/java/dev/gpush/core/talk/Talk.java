@@ -14,6 +14,16 @@ public interface Talk {
    */
   Step step(String what);
 
+  /** A step that is a phase of a start. {@link TracedTalk} also measures it. */
+  default Step phase(Trace.Stage stage, String what) {
+    return step(what);
+  }
+
+  /** The phases until now, where they are measured. */
+  default Trace trace() {
+    return Trace.none();
+  }
+
   /**
    * Asks a yes/no question.
    *

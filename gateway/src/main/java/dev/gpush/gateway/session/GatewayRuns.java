@@ -28,6 +28,8 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace.Stage;
+import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
@@ -77,8 +79,9 @@ final class GatewayRuns implements Runs {
    */
   @Override
   public RunView launch(
-      RunTarget target, RunRequest request, Consumer<LaunchEvent> events, Talk talk)
+      RunTarget target, RunRequest request, Consumer<LaunchEvent> events, Talk shown)
       throws InterruptedException {
+    var talk = new TracedTalk(shown, clock);
     RunRequest.Command command = request.command();
     Path root = sessions.root(command.folder());
     Optional<LiveSession> ready = sessions.ready(target.session(), root);
@@ -95,7 +98,10 @@ final class GatewayRuns implements Runs {
       throw new GpushException(new LaunchFailure.NothingToRepeat(session));
     }
     Launcher.check(command.words(), root, command.folder());
-    GatewaySessions.Found found = sessions.find(up(target, request), talk);
+    GatewaySessions.Found found;
+    try (Talk.Step _ = talk.phase(Stage.SESSION, "getting a session")) {
+      found = sessions.find(up(target, request), talk);
+    }
     LiveSession session = found.session();
     SessionView up = found.view();
     if (!up.isNew()) {
@@ -150,15 +156,17 @@ final class GatewayRuns implements Runs {
 
   /** Takes the turn, with links that are up. */
   private TurnQueue.Turn enter(LiveSession session, Talk talk) throws InterruptedException {
-    TurnQueue.Turn turn = session.begin("run", talk);
-    boolean isIn = false;
-    try {
-      links.ensure(session, talk);
-      isIn = true;
-      return turn;
-    } finally {
-      if (!isIn) {
-        turn.close();
+    try (Talk.Step _ = talk.phase(Stage.SESSION, "reaching " + session.name())) {
+      TurnQueue.Turn turn = session.begin("run", talk);
+      boolean isIn = false;
+      try {
+        links.ensure(session, talk);
+        isIn = true;
+        return turn;
+      } finally {
+        if (!isIn) {
+          turn.close();
+        }
       }
     }
   }
@@ -182,7 +190,8 @@ final class GatewayRuns implements Runs {
   public RunView launch(SessionName name, RunRequest request, Talk talk)
       throws InterruptedException {
     LiveSession session = sessions.find(name);
-    return launch(session, enter(session, talk), request, Optional.empty(), talk);
+    var traced = new TracedTalk(talk, clock);
+    return launch(session, enter(session, traced), request, Optional.empty(), traced);
   }
 
   /**
@@ -441,7 +450,7 @@ final class GatewayRuns implements Runs {
         NodeCommand.request(
             words,
             session.node(node).workspace(),
-            environment(session, node, environment),
+            SessionEnvironment.onNode(session, node, environment),
             hasTerminal ? streams.terminal() : Optional.empty(),
             true);
     return new NodeCommand(session.link(node), tasks).run(request, streams, hasTerminal);
@@ -478,21 +487,12 @@ final class GatewayRuns implements Runs {
           NodeCommand.request(
               words,
               session.node(node).workspace(),
-              environment(session, node, environment),
+              SessionEnvironment.onNode(session, node, environment),
               Optional.empty(),
               false);
       var command = new NodeCommand(session.link(node), tasks);
       works.add(() -> command.runPrefixed(request, "node " + node + ": ", streams));
     }
     return tasks.all("exec", works).stream().filter(status -> status != 0).findFirst().orElse(0);
-  }
-
-  private static Map<String, String> environment(
-      LiveSession session, int node, Map<String, String> client) {
-    var variables =
-        new java.util.TreeMap<>(
-            SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)));
-    variables.putAll(session.backend().capabilities().inherited(client));
-    return variables;
   }
 }

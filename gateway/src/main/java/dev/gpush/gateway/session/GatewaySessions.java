@@ -136,6 +136,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             configs,
             idleTime,
             timing.observePause(),
+            clock,
             own,
             changed);
     this.following = new RequestFollowing(clock);

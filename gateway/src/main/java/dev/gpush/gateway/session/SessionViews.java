@@ -13,6 +13,7 @@ import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -121,7 +122,7 @@ public final class SessionViews {
             .toList();
     return new SessionView(
         identity(entry),
-        new SessionView.Status(state, detail, Optional.empty()),
+        new SessionView.Status(state, detail, Optional.empty(), entry.status().trace()),
         place(entry),
         SessionView.Lease.unknown(),
         new SessionView.Work(nodes, Optional.empty(), 0, entry.asked().python().orElse("")),
@@ -229,11 +230,20 @@ public final class SessionViews {
             files);
     return new SessionView(
         identity(entry),
-        new SessionView.Status(state, detail(session, state, status), needsLogin(session, state)),
+        new SessionView.Status(
+            state, detail(session, state, status), needsLogin(session, state), trace(session)),
         place(entry),
         lease,
         work,
         isNew);
+  }
+
+  /** Until now while it starts. */
+  private static Trace trace(LiveSession session) {
+    return session
+        .pending()
+        .map(request -> request.traced().trace())
+        .orElseGet(() -> session.entry().status().trace());
   }
 
   private Duration left(long seconds, Report report) {

@@ -11,6 +11,9 @@ public sealed interface RunEvent {
   /** All processes of the node are started. */
   record Started() implements RunEvent {}
 
+  /** A rank of the node prints, for the first time. */
+  record Printed(Duration after) implements RunEvent {}
+
   /** A process has ended; rank -1 is the launcher itself. */
   record RankExit(int rank, RankEnd end) implements RunEvent {}
 
@@ -84,6 +87,7 @@ public sealed interface RunEvent {
     }
     return switch (json.text("event").orElse("")) {
       case "started" -> new Started();
+      case "printed" -> new Printed(Duration.ofMillis(json.number("ms").orElse(0L)));
       case "rank-exit" -> new RankExit(rank(json), RankEnd.from(json));
       case "stopping" ->
           new Stopping(

@@ -79,6 +79,7 @@ public final class RunTalk {
       case RunEvent.Gap(long bytes) -> Optional.of(gap(bytes));
       case RunEvent.At(_, long dropped) -> Optional.of(dropped(node, dropped));
       case RunEvent.Started _,
+          RunEvent.Printed _,
           RunEvent.RankExit _,
           RunEvent.Stopping _,
           RunEvent.Warned _,

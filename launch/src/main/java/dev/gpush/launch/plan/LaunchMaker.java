@@ -10,6 +10,7 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.launch.fabric.session.RankFabric;
 import dev.gpush.launch.fabric.session.RunFabrics;
 import dev.gpush.launch.node.LaunchNode;
@@ -162,9 +163,14 @@ public final class LaunchMaker {
     if (run.parsed().startsRanks()) {
       fabrics.prepare();
     }
-    ModeAndPythons decided = decidedNow(run, talk);
+    ModeAndPythons decided;
+    try (Talk.Step _ = talk.phase(Stage.PYTHON, "looking for Python on the nodes")) {
+      decided = decidedNow(run, talk);
+    }
     if (run.parsed().startsRanks()) {
-      fabrics.await();
+      try (Talk.Step _ = talk.phase(Stage.NETWORK, "asking the nodes for their network")) {
+        fabrics.await();
+      }
     }
     return decided;
   }

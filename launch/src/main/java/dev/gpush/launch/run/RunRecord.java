@@ -8,7 +8,11 @@ import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.talk.Trace;
+import dev.gpush.core.talk.Trace.Phase;
+import dev.gpush.core.talk.Trace.Stage;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +32,8 @@ public record RunRecord(
     RunView.Progress progress,
     List<Part> parts,
     Launched launched) {
+  private static final String FIRST = "waiting for what a rank prints first";
+
   /**
    * What was asked for.
    *
@@ -142,6 +148,10 @@ public record RunRecord(
       slots = List.copyOf(slots);
     }
 
+    public Part startedAt(long ms) {
+      return new Part(node, slots, firstRank, ranks, ms);
+    }
+
     Json.Obj json() {
       return Json.object(
           "node",
@@ -187,11 +197,33 @@ public record RunRecord(
       RunView.State next, Optional<Integer> status, Instant at, Optional<RunFailure> failure) {
     return with(
         new RunView.Progress(
-            next, status, progress.started(), Optional.of(at), failure, progress.transport()));
+            next,
+            status,
+            progress.started(),
+            Optional.of(at),
+            failure,
+            progress.transport(),
+            progress.trace()));
   }
 
   RunRecord with(RunTransport transport) {
     return with(progress.with(transport));
+  }
+
+  public RunRecord with(Trace start) {
+    return with(progress.with(start));
+  }
+
+  /**
+   * With the first that a rank printed; the first of all nodes counts, and of all attempts.
+   *
+   * @param after the ranks of the node had been started
+   */
+  RunRecord printed(Duration after) {
+    Trace start = progress.trace();
+    return start.isEmpty() || start.phase(Stage.OUTPUT).isPresent()
+        ? this
+        : with(start.with(new Phase(Stage.OUTPUT, after, FIRST)));
   }
 
   private RunRecord with(RunView.Progress next) {
@@ -249,6 +281,9 @@ public record RunRecord(
     if (progress.transport().isPresent()) {
       json = json.with("network", progress.transport().get().json());
     }
+    if (!progress.trace().isEmpty()) {
+      json = json.with("trace", progress.trace().json());
+    }
     if (!given.marks().isEmpty()) {
       json = json.with("environment", Json.of(given.marks()));
     }
@@ -305,7 +340,8 @@ public record RunRecord(
                 instant(json, "started").orElse(Instant.EPOCH),
                 instant(json, "ended"),
                 json.get("failure").filter(Json.Obj.class::isInstance).map(RunFailure::from),
-                json.get("network").filter(Json.Obj.class::isInstance).map(RunTransport::read)),
+                json.get("network").filter(Json.Obj.class::isInstance).map(RunTransport::read),
+                Trace.from(json.object("trace"))),
             parts,
             new Launched(
                 json.number("generation").orElse(0L),

@@ -387,6 +387,7 @@ public final class RunWatch {
         case RunEvent.Transport(var facts) ->
             transports.take(node, facts).ifPresent(verdict -> become(now -> now.with(verdict)));
         case RunEvent.Stopping(var why, _) -> isAsked |= why.equals(RunTalk.ASKED);
+        case RunEvent.Printed(var after) -> become(now -> now.printed(after));
         case RunEvent.Started _,
             RunEvent.Ended _,
             RunEvent.Warned _,

@@ -12,6 +12,7 @@ import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.launch.FakeNode;
 import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.node.LaunchNode;
@@ -376,20 +377,26 @@ final class LaunchPlanTest {
     var history = new RunHistory(folder.resolve("runs"));
     assertEquals(1, history.next());
     history.put(record);
+    Trace trace =
+        new Trace(
+            Duration.ofMillis(2300),
+            List.of(new Trace.Phase(Trace.Stage.RANKS, Duration.ofMillis(2100), "starting")));
     RunRecord over =
-        record.over(
-            RunView.State.FAILED,
-            Optional.of(137),
-            Instant.parse("2026-11-21T09:00:00Z"),
-            Optional.of(
-                new RunFailure(
-                    2,
-                    new RunFailure.Where(1, "gpu2", true, Optional.of("0")),
-                    Optional.empty(),
-                    Optional.of(9),
-                    Json.object("code", "memory", "scope", "cgroup"),
-                    List.of(0, 3),
-                    List.of(Json.object("node", 1, "host", "gpu2")))));
+        record
+            .with(trace)
+            .over(
+                RunView.State.FAILED,
+                Optional.of(137),
+                Instant.parse("2026-11-21T09:00:00Z"),
+                Optional.of(
+                    new RunFailure(
+                        2,
+                        new RunFailure.Where(1, "gpu2", true, Optional.of("0")),
+                        Optional.empty(),
+                        Optional.of(9),
+                        Json.object("code", "memory", "scope", "cgroup"),
+                        List.of(0, 3),
+                        List.of(Json.object("node", 1, "host", "gpu2")))));
     history.put(over);
     Files.writeString(folder.resolve("runs/9.json"), "{\"run\": ");
 
@@ -399,6 +406,7 @@ final class LaunchPlanTest {
     assertEquals(Optional.of(over), again.newest());
     assertEquals(4, again.next());
     assertTrue(over.view().isOver());
+    assertEquals(trace, again.list().getFirst().view().trace());
     try (var files = Files.list(folder.resolve("runs"))) {
       assertEquals(
           List.of("3.json", "9.json"),

@@ -13,12 +13,15 @@ import java.util.Locale;
 
 /**
  * Talk on a command's console. On a terminal the newest step that has taken half a second is one
- * line that changes; elsewhere each such step is one line, once. Quiet prints no messages, but
- * still asks.
+ * line that changes. Elsewhere the newest that has taken some seconds is one line, once, and those
+ * around it are none. Quiet prints no messages, but still asks.
  */
 public final class ConsoleTalk implements Talk, AutoCloseable {
   /** Shorter steps are not shown. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
+
+  /** Where a line stays, as in the log of a build. */
+  private static final Duration PLAIN_PATIENCE = Duration.ofSeconds(3);
 
   private final CommandConsole console;
   private final Clock clock;
@@ -127,13 +130,24 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
             .ifPresent(step -> console.progress(step.line(now)));
         return;
       }
-      for (Open step : open) {
-        if (!step.said && now - step.since >= PATIENCE.toNanos()) {
-          step.said = true;
-          console.err(Clean.line(step.what) + " …");
-        }
-      }
+      // One around another is said later, so that the inner one is said in its place if it is long.
+      open.reversed().stream()
+          .filter(step -> now - step.since >= patience(step).toNanos())
+          .findFirst()
+          .filter(step -> !step.said)
+          .ifPresent(this::sayOnce);
     }
+  }
+
+  // holds lock
+  private Duration patience(Open step) {
+    return PLAIN_PATIENCE.multipliedBy(step.equals(open.getLast()) ? 1 : 2);
+  }
+
+  // holds lock
+  private void sayOnce(Open newest) {
+    open.subList(0, open.indexOf(newest) + 1).forEach(step -> step.said = true);
+    console.err(newest.words() + " …");
   }
 
   private void end(Open step) {
@@ -185,12 +199,12 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
       end(this);
     }
 
+    private String words() {
+      return Clean.line(what) + (detail.isEmpty() ? "" : ": " + Clean.line(detail));
+    }
+
     private String line(long now) {
-      return "… "
-          + Clean.line(what)
-          + (detail.isEmpty() ? "" : ": " + Clean.line(detail))
-          + " · "
-          + DurationText.of(Duration.ofNanos(now - since));
+      return "… " + words() + " · " + DurationText.of(Duration.ofNanos(now - since));
     }
   }
 }

@@ -20,6 +20,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.GivenBack;
 import dev.gpush.core.session.SyncView;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.text.RunFailureText;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -60,7 +61,8 @@ public final class Documents {
         "runs", session.runsInProgress(),
         "python", text(session.work().python()),
         "warm", session.work().warm().stream().map(Documents::warm).toList(),
-        "synced", session.sync().isSynced());
+        "synced", session.sync().isSynced(),
+        "trace", trace(session.trace()));
   }
 
   private static Json.Obj warm(SessionView.WarmInterpreter interpreter) {
@@ -105,7 +107,18 @@ public final class Documents {
         "ended", run.progress().ended().map(Documents::moment),
         "duration_s", seconds(Duration.between(run.started(), run.progress().ended().orElse(now))),
         "failure", run.failure().map(Documents::failure),
-        "network", run.transport().map(Documents::network));
+        "network", run.transport().map(Documents::network),
+        "trace", trace(run.trace()));
+  }
+
+  /** Of a start; empty where that was not measured. */
+  static Optional<Json.Obj> trace(Trace trace) {
+    return Optional.of(trace).filter(each -> !each.isEmpty()).map(Trace::json);
+  }
+
+  /** The first line of {@code run -v --json}. */
+  public static Json.Obj traced(RunView run) {
+    return run.trace().json().with("type", "trace").with("run", run.number());
   }
 
   /** The network that a run really uses. */

@@ -6,6 +6,7 @@ import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.RankStack;
 import dev.gpush.core.sample.StackFrame;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.why.Explanation;
 import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.StackGroup;
@@ -22,7 +23,8 @@ public final class WhyDocuments {
       Optional<SessionView> session,
       Optional<RunView> run,
       Explanation answer,
-      List<NodeStacks> nodes) {
+      List<NodeStacks> nodes,
+      Trace trace) {
     return Json.object(
         "session", session.map(view -> view.name().text()),
         "run", run.map(RunView::number),
@@ -31,7 +33,8 @@ public final class WhyDocuments {
         "evidence", answer.evidence().stream().map(WhyDocuments::evidence).toList(),
         "try", answer.remedies(),
         "groups", StackGroup.ofNodes(nodes).stream().map(WhyDocuments::group).toList(),
-        "nodes", nodes.stream().map(WhyDocuments::node).toList());
+        "nodes", nodes.stream().map(WhyDocuments::node).toList(),
+        "trace", Documents.trace(trace));
   }
 
   private static Json.Obj evidence(Evidence each) {

@@ -27,6 +27,7 @@ import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -98,6 +99,9 @@ public final class FakeRuns implements Runs {
   /** The network of every run here. */
   public Optional<RunTransport> transport = Optional.empty();
 
+  /** How long the start of every run here took. */
+  Trace trace = Trace.none();
+
   /** What the next launch tells of sessions before anything else. */
   public List<LaunchEvent> events = List.of();
 
@@ -141,7 +145,8 @@ public final class FakeRuns implements Runs {
                 clock.now().minus(Duration.ofMinutes(3)),
                 ended.map(_ -> clock.now().minus(Duration.ofSeconds(108))),
                 Optional.empty(),
-                Optional.empty()),
+                Optional.empty(),
+                trace),
             new RunView.Launched(
                 List.of(words), 2, List.of("0:0", "1:0"), 42, "ranks", "/usr/bin/python3", false),
             "run " + number + " · 2 ranks · python 3.12 · ~/proj · G42");
@@ -226,7 +231,13 @@ public final class FakeRuns implements Runs {
         run.session(),
         run.kind(),
         new RunView.Progress(
-            run.state(), run.exit(), run.started(), run.progress().ended(), verdict, transport),
+            run.state(),
+            run.exit(),
+            run.started(),
+            run.progress().ended(),
+            verdict,
+            transport,
+            trace),
         run.launched(),
         run.header());
   }

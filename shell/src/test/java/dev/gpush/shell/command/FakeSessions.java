@@ -20,6 +20,7 @@ import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
@@ -50,6 +51,9 @@ public final class FakeSessions implements Sessions {
   List<String> chosen = List.of();
   String why = "";
 
+  /** How long the start of the next sessions took. */
+  Trace trace = Trace.none();
+
   Optional<Failure> failure = Optional.empty();
   public Optional<String> questionOnDown = Optional.empty();
   Optional<String> runInProgress = Optional.empty();
@@ -75,7 +79,7 @@ public final class FakeSessions implements Sessions {
     Duration idleLeft = isNew ? Duration.ofHours(1) : Duration.ofMinutes(48);
     return new SessionView(
         new SessionView.Identity("1f2e", new SessionName(name), root, "ann", created),
-        new SessionView.Status(SessionState.READY, "", Optional.empty()),
+        new SessionView.Status(SessionState.READY, "", Optional.empty(), trace),
         new SessionView.Place("local", "00112233aabbccdd", nodes, gpus),
         new SessionView.Lease(Optional.empty(), Optional.of(idleLeft), "idle for 12m"),
         new SessionView.Work(

@@ -95,7 +95,7 @@ final class HelpTest {
 
           -s, --session NAME  the session (else $GPUSH_SESSION, then this folder's)
           -q, --quiet         no progress, no messages
-          -v, --verbose       show the code and cause of a failure
+          -v, --verbose       show phases of a start; code and cause of a failure
           -y, --yes           answer yes to questions
           -h, --help          show this text
 

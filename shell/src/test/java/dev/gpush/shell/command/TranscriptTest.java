@@ -248,7 +248,8 @@ final class TranscriptTest {
             "runs": 0,
             "python": "/usr/bin/python3",
             "warm": [],
-            "synced": false
+            "synced": false,
+            "trace": null
           }
         ]
         """);

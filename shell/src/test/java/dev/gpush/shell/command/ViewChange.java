@@ -34,7 +34,7 @@ public final class ViewChange {
   }
 
   public ViewChange state(SessionState state, String detail) {
-    return with(new Status(state, detail, view.status().needsLogin()));
+    return with(new Status(state, detail, view.status().needsLogin(), view.trace()));
   }
 
   /** It waits for nodes. */

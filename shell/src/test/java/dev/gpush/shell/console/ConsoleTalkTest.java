@@ -12,6 +12,7 @@ import dev.gpush.shell.text.Look;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -113,14 +114,35 @@ final class ConsoleTalkTest {
   }
 
   @Test
-  void elsewhereEachLongStepIsOneLineOnce() {
+  void elsewhereAStepOfSecondsIsOneLineOnce() {
     try (ConsoleTalk talk = talk(Look.plain(), false, false);
         Talk.Step step = talk.step("sending")) {
-      pass(600);
+      pass(2900);
+      assertEquals("", seen());
+      step.detail("312 of 900 files");
+      pass(100);
+      assertEquals("sending: 312 of 900 files …\n", seen());
       step.detail("more");
       pass(5000);
     }
-    assertEquals("sending …\n", seen());
+    assertEquals("", seen());
+  }
+
+  @Test
+  void elsewhereAStepAroundOneThatWasSaidIsNotSaid() {
+    try (ConsoleTalk talk = talk(Look.plain(), false, false);
+        Talk.Step _ = talk.step("making the environment")) {
+      for (String step : List.of("setup: a", "setup: b")) {
+        try (Talk.Step _ = talk.step(step)) {
+          pass(2999);
+          assertEquals("", seen());
+          pass(1);
+          assertEquals(step + " …\n", seen());
+        }
+        pass(3000);
+      }
+    }
+    assertEquals("", seen());
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.talk.Trace;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -112,8 +113,13 @@ public record LedgerEntry(
    * @param detail why it is in this state, in words; empty when all is well
    * @param foreign its files were sent from elsewhere: the local files must not replace them
    *     without a question
+   * @param trace of its start, once that is over
    */
-  public record Status(SessionState state, String detail, boolean foreign) {
+  public record Status(SessionState state, String detail, boolean foreign, Trace trace) {
+    public Status(SessionState state, String detail, boolean foreign) {
+      this(state, detail, foreign, Trace.none());
+    }
+
     /** No backend was asked yet. */
     public static Status begun() {
       return new Status(SessionState.ASKED, "", false);
@@ -122,7 +128,7 @@ public record LedgerEntry(
 
   public LedgerEntry in(SessionState next, String why) {
     Lease then = next == SessionState.QUEUED ? lease.queued() : lease;
-    var at = new Status(next, why, status.foreign());
+    var at = new Status(next, why, status.foreign(), status.trace());
     return new LedgerEntry(identity, keeper, asked, then, reservation, at);
   }
 
@@ -193,7 +199,12 @@ public record LedgerEntry(
 
   /** Whether its files were sent from elsewhere. */
   public LedgerEntry foreign(boolean isForeign) {
-    return with(new Status(state(), detail(), isForeign));
+    return with(new Status(state(), detail(), isForeign, status.trace()));
+  }
+
+  /** With how long its start took. */
+  public LedgerEntry traced(Trace start) {
+    return with(new Status(state(), detail(), status.foreign(), start));
   }
 
   private LedgerEntry with(Reservation next) {
@@ -254,7 +265,11 @@ public record LedgerEntry(
 
   public Json.Obj json() {
     IdleRule rule = lease.rule();
-    return rule == IdleRule.CHOSEN ? fields() : fields().with("idle_rule", rule.word());
+    Json.Obj json = fields();
+    if (rule != IdleRule.CHOSEN) {
+      json = json.with("idle_rule", rule.word());
+    }
+    return status.trace().isEmpty() ? json : json.with("trace", status.trace().json());
   }
 
   private Json.Obj fields() {
@@ -324,7 +339,8 @@ public record LedgerEntry(
         new Status(
             SessionState.valueOf(need(json, "state").toUpperCase(Locale.ROOT)),
             json.text("detail").orElse(""),
-            json.flag("foreign"));
+            json.flag("foreign"),
+            Trace.from(json.object("trace")));
     return new LedgerEntry(identity, keeper, asked, lease, reservation, status);
   }
 

@@ -71,7 +71,10 @@ public final class Adoption {
   public LiveSession adopt(
       Optional<String> which, boolean take, Config config, Duration idle, Talk talk)
       throws InterruptedException {
-    UnknownGangs.Stranger stranger = choose(which, config);
+    UnknownGangs.Stranger stranger;
+    try (Talk.Step _ = talk.step("asking the backends for it")) {
+      stranger = choose(which, config);
+    }
     Discovered found = stranger.found();
     if (!take && !unknown.isForgotten(found)) {
       throw new GpushException(

@@ -51,10 +51,19 @@ public final class EndConsent implements AutoCloseable {
     if (!isDiscarding) {
       askAboutRuns(session);
     }
-    Optional<String> lostCommits = bringCommitsHome(session);
+    Optional<String> lostCommits;
+    try (Talk.Step _ = talk.step("looking for commits that were made on the nodes")) {
+      lostCommits = bringCommitsHome(session);
+    }
     if (!isDiscarding) {
       lostCommits.ifPresent(question -> confirm(session, question));
-      UnsavedFiles.question(session).ifPresent(question -> confirm(session, question));
+      unsavedFiles(session).ifPresent(question -> confirm(session, question));
+    }
+  }
+
+  private Optional<String> unsavedFiles(LiveSession session) throws InterruptedException {
+    try (Talk.Step _ = talk.step("looking for files that exist only on the nodes")) {
+      return UnsavedFiles.question(session);
     }
   }
 

@@ -13,7 +13,10 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace.Stage;
+import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
@@ -24,6 +27,7 @@ import dev.gpush.gateway.session.placement.Placement;
 import dev.gpush.gateway.session.placement.Preferences;
 import dev.gpush.gateway.session.placement.ResolvedUp;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -43,6 +47,7 @@ public final class PendingRequests {
   private final Configs configs;
   private final QueuedIdleTime idleTime;
   private final Duration pause;
+  private final Clock clock;
   private final Tasks tasks;
   private final Runnable changed;
 
@@ -59,6 +64,7 @@ public final class PendingRequests {
       Configs configs,
       QueuedIdleTime idleTime,
       Duration pause,
+      Clock clock,
       Tasks tasks,
       Runnable changed) {
     this.placement = placement;
@@ -70,6 +76,7 @@ public final class PendingRequests {
     this.configs = configs;
     this.idleTime = idleTime;
     this.pause = pause;
+    this.clock = clock;
     this.tasks = tasks;
     this.changed = changed;
   }
@@ -105,7 +112,12 @@ public final class PendingRequests {
 
   private PendingRequest start(
       LiveSession session, TurnQueue.Turn turn, SharedTalk talk, PendingRequest.Making work) {
-    var pending = new PendingRequest(session.name(), talk);
+    Instant created = session.entry().created();
+    var traced =
+        session.isWaiting()
+            ? new TracedTalk(talk, clock, Duration.between(created, clock.now()))
+            : new TracedTalk(talk, clock);
+    var pending = new PendingRequest(session.name(), talk, traced);
     session.pending(pending);
     pending.start(tasks, turn, work);
     return pending;
@@ -138,7 +150,7 @@ public final class PendingRequests {
       UpRequest request,
       PendingRequest pending)
       throws InterruptedException {
-    SharedTalk talk = pending.talk();
+    Talk talk = pending.traced();
     Placement.Taking taking = placement.taking(session, config, wish, request, talk);
     boolean isReady = false;
     Optional<String> unheard = Optional.empty();
@@ -148,11 +160,13 @@ public final class PendingRequests {
       if (session.gang().isBorrowed()) {
         talk.say("its nodes are " + session.gang().detail() + "; gpush down leaves them running");
       }
-      connect(session, config, talk);
+      try (Talk.Step _ = talk.phase(Stage.AGENTS, "reaching the nodes")) {
+        connect(session, config, talk);
+      }
       idleTime.apply(session, talk);
-      String unsent = push(session, talk);
+      String unsent = push(session, pending);
       session.work().live().view(Duration.ZERO).limitation().ifPresent(talk::say);
-      session.move(session.entry().in(SessionState.READY, unsent));
+      session.move(session.entry().in(SessionState.READY, unsent).traced(talk.trace()));
       isReady = true;
     } catch (GpushException failed) {
       unheard = unheard(session, pending, failed);
@@ -170,7 +184,17 @@ public final class PendingRequests {
     links.observeSoon(session);
     preferences.remember(config.root(), wish);
     changed.run();
-    prepare(session, pending);
+    try {
+      prepare(session, pending);
+    } finally {
+      keepTrace(session, pending);
+    }
+  }
+
+  private static void keepTrace(LiveSession session, PendingRequest pending) {
+    if (session.entry().state() == SessionState.READY) {
+      session.moveAnyway(session.entry().traced(pending.traced().trace()));
+    }
   }
 
   /**
@@ -182,11 +206,10 @@ public final class PendingRequests {
     if (session.work().generation() == 0) {
       return; // Its files are not there.
     }
-    SharedTalk talk = pending.talk();
     try {
-      session.work().prepare(talk);
+      session.work().prepare(pending.traced());
     } catch (GpushException failed) {
-      if (talk.isFollowed() && !pending.isCancelled()) {
+      if (pending.talk().isFollowed() && !pending.isCancelled()) {
         throw failed;
       }
       note(session, FailureText.clause(failed.failure()));
@@ -209,8 +232,7 @@ public final class PendingRequests {
    * Nodes that were waited for in a queue are not given back because they cannot be reached at this
    * moment: gpush tries until they answer or their backend says that they are gone.
    */
-  private void connect(LiveSession session, Config config, SharedTalk talk)
-      throws InterruptedException {
+  private void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
     String told = "";
     while (true) {
       try {
@@ -249,17 +271,18 @@ public final class PendingRequests {
    *
    * @return a sentence about files that were not sent; empty when they were
    */
-  private static String push(LiveSession session, SharedTalk talk) throws InterruptedException {
+  private static String push(LiveSession session, PendingRequest pending)
+      throws InterruptedException {
     try {
-      session.work().push(false, talk);
+      session.work().push(false, pending.traced());
       return "";
     } catch (GpushException failed) {
       if (failed.failure() instanceof SyncFailure.Held(var paths)) {
         String held = held(paths);
-        talk.say(held);
+        pending.talk().say(held);
         return held;
       }
-      if (talk.isFollowed()) {
+      if (pending.talk().isFollowed()) {
         throw failed;
       }
       return "its files were not sent ("

@@ -12,8 +12,10 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.RestartedAgents;
@@ -70,7 +72,7 @@ public final class SessionLinks {
    */
   public void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
     Optional<Tunnels> tunnels;
-    try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
+    try (Talk.Step _ = talk.phase(Stage.AGENTS, linking(session))) {
       tunnels = connect(session, Optional.of(config), CONNECT_LIMIT);
     }
     tunnels.map(Tunnels::sentences).ifPresent(all -> all.forEach(talk::say));
@@ -160,6 +162,10 @@ public final class SessionLinks {
     }
   }
 
+  private static String linking(LiveSession session) {
+    return "linking " + Phrase.counted(session.gang().nodes().size(), "node");
+  }
+
   /** Before a command uses the whole gang; see {@link #requireLinks}. */
   public void ensure(LiveSession session, Talk talk) throws InterruptedException {
     requireLinks(session, talk);
@@ -185,7 +191,7 @@ public final class SessionLinks {
     session.requireUsable();
     session.requireOurs();
     if (session.links().isEmpty()) {
-      try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
+      try (Talk.Step _ = talk.phase(Stage.AGENTS, linking(session))) {
         connect(session, Optional.empty(), CONNECT_LIMIT);
       }
     }

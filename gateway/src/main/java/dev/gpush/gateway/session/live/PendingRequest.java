@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Tasks;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -17,6 +18,7 @@ import java.util.function.BooleanSupplier;
 public final class PendingRequest {
   private final SessionName name;
   private final SharedTalk talk;
+  private final TracedTalk traced;
   private final CountDownLatch over = new CountDownLatch(1);
 
   // guarded by this: thread, isCancelled, outcome
@@ -42,9 +44,13 @@ public final class PendingRequest {
     void make(PendingRequest request) throws InterruptedException;
   }
 
-  public PendingRequest(SessionName name, SharedTalk talk) {
+  /**
+   * @param traced measures what it tells the other one
+   */
+  public PendingRequest(SessionName name, SharedTalk talk, TracedTalk traced) {
     this.name = name;
     this.talk = talk;
+    this.traced = traced;
   }
 
   /** Starts; the turn is closed at its end, or here if it cannot start. */
@@ -99,6 +105,10 @@ public final class PendingRequest {
 
   public SharedTalk talk() {
     return talk;
+  }
+
+  public TracedTalk traced() {
+    return traced;
   }
 
   boolean isOver() {

@@ -36,6 +36,18 @@ public final class SessionEnvironment {
     return origins;
   }
 
+  /**
+   * For a command on a node.
+   *
+   * @param client the variables of the one who runs it, of which this machine's nodes take some
+   */
+  public static Map<String, String> onNode(
+      LiveSession session, int node, Map<String, String> client) {
+    var variables = onNode(session.entry(), session.gang(), session.node(node));
+    variables.putAll(session.backend().capabilities().inherited(client));
+    return variables;
+  }
+
   /** Known once the gang is granted; takes precedence over {@link #base}. */
   public static Map<String, String> onNode(LedgerEntry entry, Gang gang, NodeInfo node) {
     var variables = new TreeMap<String, String>();

@@ -12,6 +12,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.history.SessionHistory;
@@ -224,7 +225,7 @@ public final class SessionWork implements AutoCloseable {
     boolean isForeign = session.entry().status().foreign();
     long begun = generations.moment();
     Generation now;
-    try {
+    try (Talk.Step _ = talk.phase(Stage.WORKSPACE, "bringing files to the nodes")) {
       PushOptions how = isForeign ? options.comparing() : options;
       now =
           pushes
@@ -342,7 +343,9 @@ public final class SessionWork implements AutoCloseable {
    */
   public Config prepare(Talk talk) throws InterruptedException {
     Config config = config();
-    environments.prepare(choice(config), talk);
+    try (Talk.Step _ = talk.phase(Stage.ENVIRONMENT, "making the environment")) {
+      environments.prepare(choice(config), talk);
+    }
     return config;
   }
 

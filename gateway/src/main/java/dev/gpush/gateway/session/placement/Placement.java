@@ -19,6 +19,7 @@ import dev.gpush.core.session.Outlook.Answer;
 import dev.gpush.core.session.Outlook.Offer;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.Bid;
@@ -202,11 +203,8 @@ public final class Placement {
     }
 
     private List<Offer> asked(List<Backend> candidates) throws InterruptedException {
-      if (candidates.size() == 1) {
-        return offers(candidates, session.entry(), request, config);
-      }
       String names = String.join(", ", candidates.stream().map(Backend::name).toList());
-      try (Talk.Step _ = talk.step("asking " + names)) {
+      try (Talk.Step _ = talk.phase(Stage.PLAN, "asking " + names)) {
         return offers(candidates, session.entry(), request, config);
       }
     }
@@ -218,7 +216,8 @@ public final class Placement {
         Backend backend = backend(left.removeFirst());
         Bid bid = bid(backend.name());
         ask(List.of(bid));
-        try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + backend.name())) {
+        String what = "reserving " + wish.words() + " on " + backend.name();
+        try (Talk.Step step = talk.phase(Stage.RESERVE, what)) {
           session.move(session.entry().granted(backend.reserve(request(bid), waiter(step))));
           return true;
         } catch (GpushException failed) {
@@ -311,7 +310,8 @@ public final class Placement {
     private void waitAt(List<Bid> bids, Entry entry) throws InterruptedException {
       String where = String.join(" and ", bids.stream().map(Bid::backend).toList());
       var waiting = new Waiting(bids.size() > 1);
-      try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + where)) {
+      String what = "reserving " + wish.words() + " on " + where;
+      try (Talk.Step step = talk.phase(Stage.QUEUE, what)) {
         for (Bid bid : bids) {
           entry.of(bid, backend(bid.backend()), request(bid));
         }

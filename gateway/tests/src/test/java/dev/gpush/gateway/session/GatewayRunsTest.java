@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
@@ -22,6 +23,8 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
@@ -99,6 +102,29 @@ final class GatewayRunsTest {
     assertEquals(DEVBOX, made.session().name());
     assertEquals(1, events.size());
     rig.assertOneGang();
+  }
+
+  @Test
+  void startsAreTracedAndTheNextGatewayKnowsThem() throws Exception {
+    RunView run = launch(HERE, claiming(run("true"), Optional.of(2), ""));
+    SessionView made = gateway.list().getFirst();
+
+    assertEquals(
+        List.of(Stage.PLAN, Stage.RESERVE, Stage.AGENTS, Stage.WORKSPACE, Stage.ENVIRONMENT),
+        stages(made.trace()));
+    assertEquals(
+        List.of(Stage.SESSION, Stage.WORKSPACE, Stage.PYTHON, Stage.RANKS), stages(run.trace()));
+    assertTrue(made.trace().took().compareTo(run.trace().took()) <= 0);
+
+    gateway.close();
+    gateway = rig.gateway();
+    gateway.recover();
+    assertEquals(run.trace(), gateway.runs().find(DEVBOX, Optional.of(run.number())).trace());
+    assertEquals(made.trace(), gateway.list().getFirst().trace());
+  }
+
+  private static List<Stage> stages(Trace trace) {
+    return trace.phases().stream().map(Trace.Phase::stage).toList();
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.Reservation;
@@ -58,8 +59,16 @@ public final class LedgerEntries {
             Map.of("PATH", text(), "A", text()),
             random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
             others());
-    var status = new LedgerEntry.Status(state, text(), random.nextBoolean());
+    var status = new LedgerEntry.Status(state, text(), random.nextBoolean(), trace());
     return new LedgerEntry(identity, keeper, asked, lease, reservation, status);
+  }
+
+  private Trace trace() {
+    if (random.nextBoolean()) {
+      return Trace.none();
+    }
+    var queue = new Trace.Phase(Trace.Stage.QUEUE, Duration.ofMillis(random.nextInt(9999)), text());
+    return new Trace(queue.took().plusMillis(1), List.of(queue));
   }
 
   private List<Bid> others() {

@@ -4,9 +4,12 @@ import dev.gpush.control.server.Invocation;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ConsoleTalk;
 import dev.gpush.shell.render.Table;
+import dev.gpush.shell.render.TraceText;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.DateTimeException;
@@ -75,11 +78,18 @@ public record Call(
 
   /** The session of this name; without a name as {@link #session()}. */
   public SessionView session(Optional<String> name) {
-    return name.isPresent() ? services.sessions().choose(name, folder()) : onlyOrOwn();
+    return name.isPresent() ? choose(name) : onlyOrOwn();
+  }
+
+  /** Its nodes are asked for their state. */
+  private SessionView choose(Optional<String> name) {
+    try (Talk.Step _ = talk.step("asking the nodes")) {
+      return services.sessions().choose(name, folder());
+    }
   }
 
   private SessionView onlyOrOwn() {
-    SessionView session = silently();
+    SessionView session = choose(named());
     if (isOfAnotherFolder(session) && toldShells.isNews(environment(), session.id())) {
       say("using " + session.name() + " of " + folderOf(session) + ", the only session there is");
     }
@@ -99,7 +109,7 @@ public record Call(
    * @param question the question's verb, such as {@code give back}
    */
   public SessionView sessionToEnd(Optional<String> name, String question) {
-    SessionView session = services.sessions().choose(name.or(this::named), folder());
+    SessionView session = choose(name.or(this::named));
     if (name.isEmpty() && named().isEmpty() && isOfAnotherFolder(session)) {
       talk.confirm(
           question + " " + session.name() + ", which belongs to " + folderOf(session) + "?",
@@ -128,6 +138,13 @@ public record Call(
 
   public void say(String line) {
     talk.say(line);
+  }
+
+  /** With -v: how long a start took, for people. */
+  public void printTrace(Trace trace) {
+    if (common.verbose) {
+      TraceText.table(trace, console.look().columns()).forEach(console::err);
+    }
   }
 
   public void print(Json json) {

@@ -18,7 +18,7 @@ public final class Common {
 
   @Option(
       names = {"-v", "--verbose"},
-      description = "show the code and cause of a failure")
+      description = "show phases of a start; code and cause of a failure")
   public boolean verbose;
 
   @Option(

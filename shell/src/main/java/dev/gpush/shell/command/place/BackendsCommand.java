@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
@@ -42,8 +43,10 @@ public final class BackendsCommand implements Action {
 
   @Override
   public int run(Call call) {
-    List<BackendView> backends =
-        call.services().backends().views(call.services().configs().load(call.folder()));
+    List<BackendView> backends;
+    try (Talk.Step _ = call.talk().step("asking the backends")) {
+      backends = call.services().backends().views(call.services().configs().load(call.folder()));
+    }
     if (json) {
       call.print(Json.array(backends.stream().map(view -> document(call, view)).toList()));
       return 0;

@@ -6,6 +6,7 @@ import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -56,8 +57,10 @@ public final class ForwardCommand implements Action {
     }
     Sessions sessions = call.services().sessions();
     var shown = new ArrayList<PortForward>();
-    for (PortTarget target : targets(session)) {
-      shown.addAll(sessions.forward(session.name(), target, here()));
+    try (Talk.Step _ = call.talk().step("reaching the nodes")) {
+      for (PortTarget target : targets(session)) {
+        shown.addAll(sessions.forward(session.name(), target, here()));
+      }
     }
     show(call, session, ports.isEmpty() ? sessions.forwards(session.name()) : shown);
     return 0;

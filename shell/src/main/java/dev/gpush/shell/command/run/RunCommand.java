@@ -15,6 +15,7 @@ import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -24,6 +25,7 @@ import dev.gpush.shell.command.session.DownCommand;
 import dev.gpush.shell.command.session.ScriptHeaders;
 import dev.gpush.shell.console.SaidOnce;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.TraceText;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -198,6 +200,7 @@ public final class RunCommand implements Action.OfWords {
             : runs.launch(target(call, script), request, event -> tell(call, event), talk);
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
+    tellTrace(call, run);
     if (detach) {
       if (json) {
         call.print(Documents.run(run, call.now()));
@@ -212,6 +215,15 @@ public final class RunCommand implements Action.OfWords {
       giveBack(call, session);
     }
     return status;
+  }
+
+  /** The run itself, as JSON, has it anyway. */
+  private void tellTrace(Call call, RunView run) {
+    if (!json) {
+      call.printTrace(run.trace());
+    } else if (call.common().verbose && !detach) {
+      call.printLine(Documents.traced(run));
+    }
   }
 
   /** One session knows it, and of its scripts nothing is known here. */
@@ -357,10 +369,18 @@ public final class RunCommand implements Action.OfWords {
 
   /** Writes how a run ended. */
   static void end(Call call, SessionName session, int run, OutputChoice choice) {
+    RunView ended = call.services().runs().find(session, Optional.of(run));
     if (choice.isJson()) {
-      call.printLine(Documents.end(call.services().runs().find(session, Optional.of(run))));
-    } else {
-      Verdict.write(call, session, run);
+      call.printLine(Documents.end(ended));
+      return;
+    }
+    Verdict.write(call, ended);
+    if (call.common().verbose) {
+      ended
+          .trace()
+          .phase(Stage.OUTPUT)
+          .ifPresent(
+              phase -> call.say("the first output came after " + TraceText.time(phase.took())));
     }
   }
 

@@ -8,13 +8,17 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.core.text.Clean;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.render.TraceText;
 import dev.gpush.shell.render.WhyDocuments;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.top.TopPictures;
 import dev.gpush.shell.why.Explanation;
+import dev.gpush.shell.why.Explanation.Code;
 import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.RunExplanation;
 import dev.gpush.shell.why.RunExplanation.Subject;
@@ -66,14 +70,38 @@ public final class WhyCommand implements Action {
     static Answer of(SessionView session, Optional<RunView> run, Explanation explanation) {
       return new Answer(Optional.of(session), run, explanation, List.of());
     }
+
+    /** Of the start of what it is about. */
+    Trace trace() {
+      return run.map(RunView::trace)
+          .or(() -> session.map(SessionView::trace))
+          .orElseGet(Trace::none);
+    }
+
+    /** With the phase that the start is in, or that made it slow. */
+    Answer traced() {
+      boolean isStarting = explanation.code() == Code.STARTING && run.isEmpty();
+      return (isStarting ? TraceText.present(trace()) : TraceText.slow(trace()))
+          .map(line -> explanation.with(new Evidence(line, List.of())))
+          .map(found -> new Answer(session, run, found, nodes))
+          .orElse(this);
+    }
   }
 
   @Override
   public int run(Call call) throws InterruptedException {
-    Answer answer = answer(call);
+    Answer answer;
+    try (Talk.Step _ = call.talk().step("looking at what happens")) {
+      answer = answer(call).traced();
+    }
     if (json) {
       call.print(
-          WhyDocuments.of(answer.session(), answer.run(), answer.explanation(), answer.nodes()));
+          WhyDocuments.of(
+              answer.session(),
+              answer.run(),
+              answer.explanation(),
+              answer.nodes(),
+              answer.trace()));
     } else {
       print(call, answer.explanation());
     }

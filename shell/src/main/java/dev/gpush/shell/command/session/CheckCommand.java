@@ -8,6 +8,8 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -117,9 +119,10 @@ public final class CheckCommand implements Action {
 
   /** Of the nodes of the session, as they are now. */
   private FabricPlan present(Call call) throws InterruptedException {
-    return call.services()
-        .runs()
-        .plan(call.session().name(), command(call), options(), call.talk());
+    SessionName session = call.session().name();
+    try (Talk.Step _ = call.talk().step("asking the nodes for their network")) {
+      return call.services().runs().plan(session, command(call), options(), call.talk());
+    }
   }
 
   private FabricPlan imagined(Call call, String file) {

@@ -2,6 +2,7 @@ package dev.gpush.shell.command.session;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
@@ -34,10 +35,13 @@ public final class DoctorCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    List<Finding> findings =
-        end
-            ? call.services().sessions().endForgotten(call.talk())
-            : call.services().sessions().doctor();
+    List<Finding> findings;
+    try (Talk.Step _ = call.talk().step("asking the backends and the nodes")) {
+      findings =
+          end
+              ? call.services().sessions().endForgotten(call.talk())
+              : call.services().sessions().doctor();
+    }
     if (json) {
       call.print(Json.array(findings.stream().map(Documents::finding).toList()));
     } else if (findings.isEmpty()) {

@@ -7,6 +7,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.SyncView;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
@@ -43,10 +44,13 @@ public final class PsCommand implements Action {
 
   @Override
   public int run(Call call) {
-    List<SessionView> sessions =
-        call.common().session.isPresent()
-            ? List.of(call.session())
-            : call.services().sessions().list();
+    List<SessionView> sessions;
+    try (Talk.Step _ = call.talk().step("asking the nodes")) {
+      sessions =
+          call.common().session.isPresent()
+              ? List.of(call.session())
+              : call.services().sessions().list();
+    }
     if (json) {
       call.print(
           Json.array(sessions.stream().map(view -> Documents.session(view, call.now())).toList()));

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Streams;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -86,7 +87,7 @@ public final class TopCommand implements Action {
         new TopPictures(
             call.services().runs(), call.services().timing().clock(), session, only, pause)) {
       if (isOnce) {
-        print(call, session, view, pictures.settled());
+        print(call, session, view, settled(call, pictures));
         return 0;
       }
       if (!json) {
@@ -96,6 +97,12 @@ public final class TopCommand implements Action {
       while (true) {
         call.printLine(SampleDocuments.picture(session.name().text(), pictures.next()));
       }
+    }
+  }
+
+  private static TopPicture settled(Call call, TopPictures pictures) throws InterruptedException {
+    try (Talk.Step _ = call.talk().step("sampling the nodes")) {
+      return pictures.settled();
     }
   }
 

@@ -14,6 +14,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -156,7 +157,10 @@ public final class UpCommand implements Action {
   }
 
   private int plan(Call call, UpRequest request) throws InterruptedException {
-    Outlook outlook = call.services().sessions().plan(request);
+    Outlook outlook;
+    try (Talk.Step _ = call.talk().step("asking the backends")) {
+      outlook = call.services().sessions().plan(request);
+    }
     var failures = new FailureText(call.words());
     if (json) {
       call.print(Documents.plans(outlook, failures));
@@ -246,6 +250,7 @@ public final class UpCommand implements Action {
                     + " old")
             + (left.isEmpty() ? "" : "; " + left)
             + (session.state() == SessionState.DEGRADED ? "; degraded: " + session.detail() : ""));
+    call.printTrace(session.trace());
     if (session.isNew()) {
       sayProblems(call, session);
       call.say("next: gpush run train.py");
@@ -258,8 +263,10 @@ public final class UpCommand implements Action {
     var command =
         new RunRequest.Command(
             List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
-    List<FabricFinding> problems =
-        call.services().runs().problems(session.name(), command, call.talk());
+    List<FabricFinding> problems;
+    try (Talk.Step _ = call.talk().step("asking the nodes for their network")) {
+      problems = call.services().runs().problems(session.name(), command, call.talk());
+    }
     problems.forEach(problem -> call.say("warning: " + problem.sentence()));
     if (!problems.isEmpty()) {
       call.say("details: gpush check");

@@ -1,0 +1,169 @@
+package dev.gpush.core.talk;
+
+import dev.gpush.core.talk.Trace.Phase;
+import dev.gpush.core.talk.Trace.Stage;
+import dev.gpush.core.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Measures the {@link Talk#phase phases} of a start while it shows them. Each moment counts for one
+ * phase, the innermost. The step of a phase that took most of it says what took the time.
+ * Thread-safe.
+ */
+public final class TracedTalk implements Talk {
+  private final Talk talk;
+  private final Clock clock;
+  private final Duration before;
+  private final long begun;
+
+  // guarded by this; by stages, so that retries do not make it grow, in the order of their begin
+  private final Map<Stage, Phase> ended = new LinkedHashMap<>();
+  private final List<Timed> open = new ArrayList<>();
+
+  public TracedTalk(Talk talk, Clock clock) {
+    this.talk = talk;
+    this.clock = clock;
+    this.before = Duration.ZERO;
+    this.begun = clock.nanos();
+  }
+
+  /**
+   * Of a request that has been in a queue already.
+   *
+   * @param queued for how long
+   */
+  public TracedTalk(Talk talk, Clock clock, Duration queued) {
+    this.talk = talk;
+    this.clock = clock;
+    this.before = queued.isNegative() ? Duration.ZERO : queued;
+    this.begun = clock.nanos();
+    ended.put(Stage.QUEUE, new Phase(Stage.QUEUE, before, "waiting in the queue"));
+  }
+
+  @Override
+  public Step phase(Stage stage, String what) {
+    var phase = new Timed(Optional.of(stage), talk.step(what), what);
+    synchronized (this) {
+      ended.putIfAbsent(stage, new Phase(stage, Duration.ZERO, what));
+      open.add(phase);
+    }
+    return phase;
+  }
+
+  @Override
+  public Step step(String what) {
+    return new Timed(Optional.empty(), talk.step(what), what);
+  }
+
+  /** Until now, also of the phase that is not over. */
+  @Override
+  public synchronized Trace trace() {
+    var all = new LinkedHashMap<>(ended);
+    Duration within = Duration.ZERO;
+    for (Timed phase : open.reversed()) {
+      Duration took = phase.took();
+      Phase known = phase.phase(phase.stage.orElseThrow(), took.minus(within));
+      all.merge(known.stage(), known, Phase::and);
+      within = took;
+    }
+    return new Trace(before.plus(since(begun)), List.copyOf(all.values()));
+  }
+
+  private Duration since(long nanos) {
+    return Duration.ofNanos(clock.nanos() - nanos);
+  }
+
+  @Override
+  public void say(String line) {
+    talk.say(line);
+  }
+
+  @Override
+  public void confirm(String question, String flag) {
+    talk.confirm(question, flag);
+  }
+
+  @Override
+  public boolean isCancelled() {
+    return talk.isCancelled();
+  }
+
+  @Override
+  public boolean isAnswered(String flag) {
+    return talk.isAnswered(flag);
+  }
+
+  /** A step is what its phase waited for, if it took most of that. */
+  private synchronized void end(Timed step) {
+    Duration took = step.took();
+    if (!open.remove(step)) {
+      if (!open.isEmpty()) {
+        open.getLast().hear(took, step.words());
+      }
+      return;
+    }
+    step.stage.ifPresent(stage -> ended.merge(stage, step.phase(stage, took), Phase::and));
+    if (!open.isEmpty()) {
+      open.getLast().inner = open.getLast().inner.plus(took);
+    }
+  }
+
+  /** A step, or a phase. What changes is guarded by the talk, but for the detail. */
+  private final class Timed implements Step {
+    private final Optional<Stage> stage;
+    private final Step shown;
+    private final String what;
+    private final long start = clock.nanos();
+    private volatile String detail = "";
+    private Duration inner = Duration.ZERO;
+    private Duration longest = Duration.ZERO;
+    private String heard = "";
+
+    Timed(Optional<Stage> stage, Step shown, String what) {
+      this.stage = stage;
+      this.shown = shown;
+      this.what = what;
+    }
+
+    Duration took() {
+      return since(start);
+    }
+
+    String words() {
+      return detail.isEmpty() ? what : what + ": " + detail;
+    }
+
+    void hear(Duration time, String words) {
+      if (time.compareTo(longest) > 0) {
+        longest = time;
+        heard = words;
+      }
+    }
+
+    /**
+     * @param whole with the phases within it that are over
+     */
+    Phase phase(Stage named, Duration whole) {
+      Duration time = whole.minus(inner);
+      boolean isOfStep = longest.multipliedBy(2).compareTo(time) > 0;
+      return new Phase(named, time, isOfStep ? heard : words());
+    }
+
+    @Override
+    public void detail(String text) {
+      detail = text;
+      shown.detail(text);
+    }
+
+    @Override
+    public void close() {
+      end(this);
+      shown.close();
+    }
+  }
+}
