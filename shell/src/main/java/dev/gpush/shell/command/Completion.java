@@ -14,6 +14,7 @@ import dev.gpush.shell.command.reach.JupyterCommand;
 import dev.gpush.shell.command.run.SyncCommand;
 import dev.gpush.shell.command.session.TopCommand;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
@@ -150,6 +151,11 @@ final class Completion {
     return candidates;
   }
 
+  private static Stream<Candidate> topics() {
+    return Arrays.stream(HelpTopic.values())
+        .map(topic -> new Candidate(topic.word(), topic.summary()));
+  }
+
   /** The values of a label; labels of free text have none. */
   List<Candidate> values(String label) {
     return switch (label) {
@@ -174,7 +180,7 @@ final class Completion {
                       .map(Completion::template)
                       .toList());
       case "PORT" -> orNone(this::ports);
-      case "COMMAND" -> verbs();
+      case "TOPIC" -> Stream.concat(verbs().stream(), topics()).toList();
       case "KIND" -> plain(JupyterCommand.KINDS);
       case "ray" -> plain(List.of("ray"));
       case "SHELL" -> plain(CompletionCommand.SHELLS);

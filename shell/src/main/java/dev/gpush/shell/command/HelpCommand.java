@@ -13,12 +13,20 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "help",
     header = "List the commands, or explain one",
+    description = {
+      "slurm, kubernetes and skypilot show what you type there and what you type here; ide and nccl"
+          + " are about editors and about the network of ranks; agents is a skill for coding"
+          + " agents, to be saved as SKILL.md."
+    },
     footer = {"$ gpush help version", "Show which gpush this is", "", "  gpush version [OPTIONS]"})
 final class HelpCommand implements Action {
   private final Verbs verbs;
 
-  @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "the command")
-  Optional<String> verb;
+  @Parameters(
+      paramLabel = "TOPIC",
+      arity = "0..1",
+      description = "a command, or slurm, kubernetes, skypilot, ide, nccl, agents")
+  Optional<String> topic;
 
   HelpCommand(Verbs verbs) {
     this.verbs = verbs;
@@ -26,14 +34,15 @@ final class HelpCommand implements Action {
 
   @Override
   public int run(Call call) {
-    call.print(verb.isEmpty() ? HelpScreen.text() : of(verb.get()).text());
+    call.print(topic.map(this::of).orElseGet(HelpScreen::text));
     return 0;
   }
 
-  private CommandHelp of(String word) {
+  private String of(String word) {
     return verbs
         .make(word)
-        .map(action -> new CommandHelp(word, action))
+        .map(action -> new CommandHelp(word, action).text())
+        .or(() -> HelpTopic.named(word).map(HelpTopic::text))
         .orElseThrow(
             () -> {
               List<String> nearest =

@@ -70,6 +70,7 @@ final class CompletionTest {
         "sync --keep '' > laptop node",
         "sync --keep node mo > :files",
         "help ver > version",
+        "help s > ssh stop sync slurm skypilot",
         "templates '' > local slurm",
         "nosuch '' > ``",
       })

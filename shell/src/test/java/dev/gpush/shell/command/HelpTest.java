@@ -73,7 +73,7 @@ final class HelpTest {
         Folder   your folder in the workspace; results go to $GPUSH_OUTPUT
         Options  -s NAME --json -q -v --yes --dry-run (up: where, when)
 
-        gpush alone opens the shell. gpush help COMMAND
+        gpush alone opens the shell. gpush help COMMAND | slurm | kubernetes | skypilot
         Exit 0 done, 1 failed, 2 usage, 3 environment, 4 bug; run, exec: theirs, or 255
         """);
     assertTrue(HelpScreen.text().lines().allMatch(line -> Width.of(line) <= 80));
