@@ -165,14 +165,15 @@ final class EditorsIT {
           bothEdit(world, workbench, there);
         }
       }
+      // The trash of node 0 is the user's and stays.
+      world.gpush("down", "--discard").succeeded();
+      BadDaysIT.deleteTree(world.home().resolve("nodes"));
     }
   }
 
   private static String log(World world) {
     try {
-      return world
-          .run(new byte[0], "git", "log", "--format=%s", "refs/gpush/devbox/other")
-          .out();
+      return world.run(new byte[0], "git", "log", "--format=%s", "refs/gpush/devbox/other").out();
     } catch (Exception failed) {
       throw new IllegalStateException(failed);
     }
