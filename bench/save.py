@@ -6,7 +6,8 @@
     rsync           `rsync -a --delete -e ssh` in a loop without a pause, over one open connection to an sshd
     lsyncd          lsyncd with a delay of 0, the same rsync over ssh
 
-Usage: bench/save.py [--nodes 1] [--saves 200] [--files 1000] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
+Usage: bench/save.py [--back] [--nodes 1] [--saves 200] [--files 1000] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
+       bench/save.py --back ...                       saved on node 0 (in mutagen's copy), to the workspace here and the other nodes
        bench/save.py --idle 600 --files 100000        what a watched session costs while nothing changes
        bench/save.py --cost 60 --sizes 2000,20000,100000      processor time of a save, by the number of files
 Needs a built gpush; a rival that is not installed is left out. A save writes a file beside and renames it, as editors do. Rivals take turns
@@ -48,11 +49,11 @@ def save(folder, name, text):
     os.rename(path + ".tmp", path)
 
 
-def measure(rival, name, text):
-    """Milliseconds until each copy has the text; the last one counts."""
+def measure(rival, name, text, back=False):
+    """Milliseconds until each copy has the text; the last one counts. Back: it is saved in the first copy."""
     begun = time.perf_counter()
-    save(rival.tree, name, text)
-    for copy in rival.copies:
+    save(rival.copies[0] if back else rival.tree, name, text)
+    for copy in [rival.tree] + rival.copies[1:] if back else rival.copies:
         path = os.path.join(copy, name)
         while True:
             try:
@@ -158,7 +159,7 @@ class Lsyncd(Rsync):
 def chosen(options):
     there = {"gpush": True, "mutagen": options.mutagen and shutil.which(options.mutagen), "rsync": shutil.which("rsync"), "lsyncd": shutil.which("lsyncd")}
     for kind in (Ours, Mutagen, Rsync, Lsyncd):
-        if kind.name in options.rivals.split(","):
+        if kind.name in options.rivals.split(",") and (kind in (Ours, Mutagen) or not options.back):
             if there[kind.name]:
                 yield kind
             else:
@@ -175,7 +176,7 @@ def compare(options, base):
                 # A file of the tree, another one each time, as in work on several.
                 turn = 0 if options.same else number
                 name = "pkg%d/m%d.py" % (turn % 7, (turn % 7) * 40 + turn % 5)
-                took = measure(rival, name, "saved = %d\n" % number * 20)
+                took = measure(rival, name, "saved = %d\n" % number * 20, options.back)
                 if took is None:
                     lost[rival.name] += 1
                 elif number >= WARM:
@@ -184,8 +185,8 @@ def compare(options, base):
     finally:
         for rival in rivals:
             rival.close()
-    print("save to visible, %d saves each%s, %d files, gpush on %d nodes, ms; load %.1f"
-          % (options.saves, " of one file" if options.same else "", options.files, options.nodes, os.getloadavg()[0]))
+    print("save %sto visible, %d saves each%s, %d files, gpush on %d nodes, ms; load %.1f"
+          % ("on node 0 " if options.back else "", options.saves, " of one file" if options.same else "", options.files, options.nodes, os.getloadavg()[0]))
     for name, all_times in times.items():
         if not all_times:
             print("  %-8s no save arrived" % name)
@@ -309,6 +310,7 @@ def main():
     parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument("--saves", type=int, default=200)
     parser.add_argument("--files", type=int, default=1000)
+    parser.add_argument("--back", action="store_true", help="saved on node 0")
     parser.add_argument("--same", action="store_true", help="always the same file, which is what mutagen watches best")
     parser.add_argument("--pause", type=float, default=0.3)
     parser.add_argument("--mutagen", default=shutil.which("mutagen"))

@@ -447,7 +447,7 @@ final class BadDaysIT {
     }
   }
 
-  private static void deleteTree(Path folder) throws Exception {
+  static void deleteTree(Path folder) throws Exception {
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);

@@ -124,13 +124,18 @@ final class EditorsIT {
         "what language servers and debuggers find");
   }
 
-  /** What is saved in the editor is here and on all nodes, and what is saved here is in it. */
+  /**
+   * What is saved, committed and checked out in the editor is here and on all nodes, what is saved
+   * here is in the editor, and where both were changed nothing is lost.
+   */
   @Test
   void theWorkbenchOfVsCodeOnTheWorkspace() throws Exception {
     try (World world = World.asShipped(Map.of())) {
       world.file("train.py", "first line\n");
+      world.run(new byte[0], "sh", "-c", HistoryIT.REPOSITORY).succeeded();
       world.gpush("up", "--nodes", "2").succeeded();
       world.gpush("sync", "now").succeeded();
+      World.until("history", () -> HistoryIT.history(world).endsWith(", as here"));
       try (var server = Workbench.Server.onTheWorkspace(world, rig)) {
         int kept = server.forwarded(world);
         try (var workbench = Workbench.open(world, rig, server, kept)) {
@@ -139,18 +144,57 @@ final class EditorsIT {
           workbench.asksToSave();
           workbench.hasSaved();
           Path here = world.project().resolve("train.py");
-          World.until("it is here", () -> is(here, "first line\n\nedited-there"));
           List<String> where = world.ssh("devbox-1", "echo $GPUSH_WORKSPACE");
           String other = world.run(new byte[0], where.toArray(String[]::new)).out().strip();
-          World.until(
-              "it is on node 1",
-              () -> is(Path.of(other, "train.py"), "first line\n\nedited-there"));
+          Path there = Path.of(other, "train.py");
+          String edited = "first line\n\nedited-there";
+          World.until("it is here", () -> is(here, edited));
+          World.until("it is on node 1", () -> is(there, edited));
+
+          workbench.types("git commit -qam edited && git checkout -qb other");
+          workbench.types("echo other >train.py && git commit -qam other && echo on-$((6 * 7))");
+          workbench.prints("on-42");
+          World.until("the branch is here", () -> is(here, "other\n") && is(there, "other\n"));
+          workbench.types("git checkout -q main && echo back-$((6 * 7))");
+          workbench.prints("back-42");
+          World.until("and the other one", () -> is(here, edited) && is(there, edited));
+          World.until("commits are here", () -> log(world).equals("other\nedited\nfirst\n"));
 
           world.file("train.py", "edited-here\n");
           workbench.opens("train.py", "edited-here");
+          bothEdit(world, workbench, there);
         }
       }
+      // The trash of node 0 is the user's and stays.
+      world.gpush("down", "--discard").succeeded();
+      BadDaysIT.deleteTree(world.home().resolve("nodes"));
     }
+  }
+
+  private static String log(World world) {
+    try {
+      return world.run(new byte[0], "git", "log", "--format=%s", "refs/gpush/devbox/other").out();
+    } catch (Exception failed) {
+      throw new IllegalStateException(failed);
+    }
+  }
+
+  private static void bothEdit(World world, Workbench workbench, Path other) throws Exception {
+    world.gpush("sync", "pause").succeeded();
+    world.file("train.py", "mine\n");
+    workbench.appends("theirs");
+    workbench.asksToSave();
+    workbench.hasSaved();
+
+    Result refused = world.gpush("run", "true").exits(255);
+    assertTrue(refused.err().contains("train.py is held"), refused::toString);
+    assertTrue(is(other, "edited-here\n"));
+
+    world.gpush("sync", "--keep", "laptop", "train.py").succeeded();
+    World.until("it is on node 1", () -> is(other, "mine\n"));
+    workbench.opens("train.py", "mine");
+    Result status = world.gpush("sync", "status").succeeded();
+    assertTrue(status.out().contains("trash of node 0: 1 file, "), status::toString);
   }
 
   private static boolean is(Path file, String text) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(KubernetesRig.PLAIN)
 @Tag("kubernetes")
 final class HistoryIT {
-  private static final String REPOSITORY =
+  static final String REPOSITORY =
       """
       set -e
       git init -q -b main .
@@ -53,7 +53,7 @@ final class HistoryIT {
     }
   }
 
-  private static String history(World world) {
+  static String history(World world) {
     try {
       return world.json("sync", "status", "--json").text("history").orElse("");
     } catch (Exception failed) {

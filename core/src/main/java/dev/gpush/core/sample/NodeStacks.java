@@ -20,7 +20,7 @@ public record NodeStacks(
     Optional<Duration> looked,
     Rights rights,
     String problem) {
-  /** More of them are asked by no node. */
+  /** Ranks of one node; an answer that has more is cut there. */
   private static final int MOST = 256;
 
   public NodeStacks {

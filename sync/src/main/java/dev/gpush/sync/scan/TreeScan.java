@@ -44,7 +44,7 @@ public final class TreeScan {
   /** Fewer than this are read faster than threads are started. */
   private static final int READ_ALONE = 32;
 
-  /** After so many, what comes and goes all the time is taken as it was seen. */
+  /** The last walk takes the tree as it was seen, though something in it comes and goes. */
   private static final int MOST_WALKS = 5;
 
   /** A look at single folders leaves the cache file for later: it is as large as the tree. */

@@ -110,7 +110,7 @@ final class CommandChannel extends SessionChannel implements Pipe {
         sendClose();
       }
     } catch (TransportException gone) {
-      // Then the command is told by its connection's end.
+      // Then the end of its connection ends the command.
     }
   }
 
