@@ -58,7 +58,7 @@ final class ProcessConsoleTest {
       SignalHandler listening = handler();
       console.spawn(List.of("sh", "-c", "grep SigCgt /proc/$PPID/status >caught"), Map.of());
       String caught = Files.readString(folder.resolve("caught")).split("\\s+", -1)[1];
-      assertEquals(0, Long.parseUnsignedLong(caught, 16) >> (NUMBER - 1) & 1, caught);
+      assertEquals(0, Long.parseUnsignedLong(caught, 16) & (1L << (NUMBER - 1)), caught);
       assertEquals(listening, handler());
     }
     assertEquals(before, handler());
