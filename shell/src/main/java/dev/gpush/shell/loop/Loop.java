@@ -78,11 +78,7 @@ public final class Loop {
      *
      * @param rest lines of the same paste
      */
-    record Moved(Path folder, List<Line> rest) implements End {
-      public Moved {
-        rest = List.copyOf(rest);
-      }
-    }
+    record Moved(Path folder, List<Line> rest) implements End {}
   }
 
   private Loop(
@@ -203,7 +199,7 @@ public final class Loop {
           case Line.Change(var to) -> {
             Optional<Path> folder = changed(to);
             if (folder.isPresent()) {
-              return new End.Moved(folder.get(), lines.subList(i + 1, lines.size()));
+              return new End.Moved(folder.get(), List.copyOf(lines.subList(i + 1, lines.size())));
             }
             status = ExitStatus.FAILED.number();
           }
