@@ -15,6 +15,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,6 +35,9 @@ import sun.misc.SignalHandler;
 public final class ProcessConsole implements Console {
   private static final List<String> SIGNALS = List.of("INT", "TERM", "HUP", "WINCH");
 
+  /** Ctrl-Z. */
+  private static final String SUSPEND = "TSTP";
+
   /** The status that a shell gives when a program cannot be started. */
   private static final int NO_PROGRAM = 127;
 
@@ -44,27 +48,31 @@ public final class ProcessConsole implements Console {
   private final OutputStream err = new FileOutputStream(FileDescriptor.err);
   private final InputStream in = new FileInputStream(FileDescriptor.in);
   private final boolean once;
+  private final Optional<Path> folder;
   private final Stty stty = new Stty();
   private final AtomicReference<Optional<Process>> child = new AtomicReference<>(Optional.empty());
   private boolean hooked;
   private volatile Facts facts;
 
-  private ProcessConsole(Facts facts, boolean once) {
+  private ProcessConsole(Facts facts, Optional<Path> folder) {
     this.facts = facts;
-    this.once = once;
+    this.once = folder.isEmpty();
+    this.folder = folder;
   }
 
   /** For a process that ends with its one request. */
   public static ProcessConsole once(Facts facts) {
-    return new ProcessConsole(facts, true);
+    return new ProcessConsole(facts, Optional.empty());
   }
 
   /**
    * For a process that continues after the request. Standard input must be the controlling
    * terminal.
+   *
+   * @param folder where it starts programs
    */
-  public static ProcessConsole continuing(Facts facts) {
-    return new ProcessConsole(facts, false);
+  public static ProcessConsole continuing(Facts facts, Path folder) {
+    return new ProcessConsole(facts, Optional.of(folder));
   }
 
   @Override
@@ -131,11 +139,31 @@ public final class ProcessConsole implements Console {
     }
   }
 
+  /**
+   * Ctrl-Z suspends the program and this process: a program that stops alone would not come back.
+   */
   @Override
   public int spawn(List<String> command, Map<String, String> environment) {
+    if (once) {
+      return start(command, environment);
+    }
+    SignalHandler before = Signal.handle(new Signal(SUSPEND), SignalHandler.SIG_DFL);
+    try {
+      return start(command, environment);
+    } finally {
+      Signal.handle(new Signal(SUSPEND), before);
+    }
+  }
+
+  private int start(List<String> command, Map<String, String> environment) {
     var builder = new ProcessBuilder(command).inheritIO();
     ThisProcess.restoreLocale(builder.environment());
     builder.environment().putAll(environment);
+    folder.ifPresent(
+        at -> {
+          builder.directory(at.toFile());
+          builder.environment().put("PWD", at.toString());
+        });
     try {
       Process process = builder.start();
       child.set(Optional.of(process));
@@ -156,19 +184,13 @@ public final class ProcessConsole implements Console {
 
   @Override
   public Signals listen(Consumer<String> listener) {
-    var before = new SignalHandler[SIGNALS.size()];
-    for (int i = 0; i < before.length; i++) {
-      String name = SIGNALS.get(i);
-      before[i] = Signal.handle(new Signal(name), _ -> heard(name, listener));
-    }
+    var before = new ArrayList<Runnable>();
+    SIGNALS.forEach(name -> before.add(handle(name, listener)));
     if (once) {
       return () -> {}; // The process ends anyway; until then nothing else should hear them.
     }
-    return () -> {
-      for (int i = 0; i < before.length; i++) {
-        Signal.handle(new Signal(SIGNALS.get(i)), before[i]);
-      }
-    };
+    before.add(handle(SUSPEND, listener));
+    return () -> before.forEach(Runnable::run);
   }
 
   @Override
@@ -179,10 +201,17 @@ public final class ProcessConsole implements Console {
     }
   }
 
+  /** Returns what puts the handler back that was there before. */
+  private Runnable handle(String name, Consumer<String> listener) {
+    var signal = new Signal(name);
+    SignalHandler before = Signal.handle(signal, _ -> heard(name, listener));
+    return () -> Signal.handle(signal, before);
+  }
+
   private void heard(String name, Consumer<String> listener) {
     if (name.equals("WINCH")) {
       stty.size().ifPresent(size -> facts = facts.withSize(size[0], size[1]));
-    } else if (!name.equals("INT")) {
+    } else if (!name.equals("INT") && !name.equals(SUSPEND)) {
       child.get().ifPresent(Process::destroy);
     }
     listener.accept(name);

@@ -32,6 +32,7 @@ final class ClientInvocation implements Invocation {
   private volatile boolean cancelled;
   private volatile boolean watching;
   private volatile Optional<Consumer<String>> listener = Optional.empty();
+  private volatile Runnable detach = () -> {};
 
   ClientInvocation(Request request, Outbox outbox, Worker worker) {
     this.request = request;
@@ -88,6 +89,11 @@ final class ClientInvocation implements Invocation {
   @Override
   public void onSignal(Consumer<String> newListener) {
     listener = Optional.of(newListener);
+  }
+
+  @Override
+  public void onDetach(Runnable newListener) {
+    detach = newListener;
   }
 
   @Override
@@ -153,6 +159,10 @@ final class ClientInvocation implements Invocation {
 
   /** Calls the listener, or stops the handler if there is none. */
   void signal(String name) {
+    if (name.equals("TSTP")) {
+      detach.run();
+      return;
+    }
     boolean stops = name.equals("INT") || name.equals("TERM") || name.equals("HUP");
     told |= stops;
     cancelled |= name.equals("INT");

@@ -31,7 +31,7 @@ final class Connection {
   private static final int ENVIRONMENT = 3;
   private static final int INTERRUPTED = 130;
 
-  private static final List<String> SIGNAL_NAMES = List.of("INT", "TERM", "HUP");
+  private static final List<String> SIGNAL_NAMES = List.of("INT", "TERM", "HUP", "TSTP");
 
   /** Signals that wait for a slow listener; more would only repeat them. */
   private static final int SIGNALS = 16;

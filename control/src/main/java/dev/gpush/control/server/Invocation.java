@@ -43,6 +43,12 @@ public interface Invocation extends Streams {
   int spawn(List<String> command, Map<String, String> environment) throws InterruptedException;
 
   /**
+   * Calls the listener when the user presses Ctrl-Z in the interactive shell, which cannot be
+   * suspended alone; without one nothing happens. The last listener set wins.
+   */
+  void onDetach(Runnable listener);
+
+  /**
    * Whether the user has pressed Ctrl-C. TERM, HUP and a lost connection also interrupt a handler
    * but cancel nothing: closing a terminal does not mean that the user cancels.
    */

@@ -165,6 +165,29 @@ class ControlSocketTest {
   }
 
   @Test
+  void controlZDetachesAndIsNoSignal() throws Exception {
+    var console = FakeConsole.empty();
+    var heard = new LinkedBlockingQueue<String>();
+    try (var gateway =
+        TestGateway.with(
+            home,
+            call -> {
+              console.raise("TSTP"); // Nothing happens without a listener.
+              call.onSignal(heard::add);
+              console.raise("INT");
+              assertEquals("INT", heard.take());
+              var detached = new CountDownLatch(1);
+              call.onDetach(detached::countDown);
+              console.raise("TSTP");
+              detached.await();
+              return heard.size();
+            })) {
+      assertEquals(0, gateway.run(console, "x"), console::said);
+      assertEquals(List.of(), gateway.incidents);
+    }
+  }
+
+  @Test
   void interruptsAHandlerThatHearsNoSignals() throws Exception {
     var console = FakeConsole.empty();
     try (var gateway =

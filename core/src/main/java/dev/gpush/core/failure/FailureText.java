@@ -63,22 +63,28 @@ public final class FailureText {
     return clause.startsWith(backend + " ") ? clause : backend + ": " + clause;
   }
 
-  private Message usage(UsageFailure failure) {
-    return switch (failure) {
-      case UsageFailure.UnknownCommand(var word, var nearest) ->
+  private Message unknown(UsageFailure.UnknownCommand unknown) {
+    List<String> nearest = unknown.nearest();
+    String what =
+        "there is no command "
+            + Phrase.quoted(unknown.word())
+            + (nearest.isEmpty() ? "" : "; did you mean " + or(nearest) + "?");
+    return switch (unknown.program()) {
+      case NODE_0 -> Message.of(what, "it is a program on node 0", "@0 " + typed.unquoted());
+      case HERE -> Message.of(what, "it is a program on this machine", "!" + typed.unquoted());
+      case NONE ->
           nearest.isEmpty()
-              ? Message.of(
-                  "there is no command " + Phrase.quoted(word),
-                  "no command has a similar name",
-                  "gpush help")
+              ? Message.of(what, "no command has a similar name", "gpush help")
               : Message.of(
-                  "there is no command "
-                      + Phrase.quoted(word)
-                      + "; did you mean "
-                      + or(nearest)
-                      + "?",
+                  what,
                   "no command has that name",
                   TypedCommand.command(nearest.getFirst(), typed.tail()));
+    };
+  }
+
+  private Message usage(UsageFailure failure) {
+    return switch (failure) {
+      case UsageFailure.UnknownCommand unknown -> unknown(unknown);
       case UsageFailure.BadArguments(var command, var rule, var nearest) ->
           Message.of(
               "gpush " + command + " was not run",

@@ -5,9 +5,19 @@ import java.util.List;
 /** The command line, or something that it names, is wrong. */
 public sealed interface UsageFailure extends Failure {
   /**
-   * A word that is no command; {@code nearest} has the commands that may be meant, possibly none.
+   * A word that is no command.
+   *
+   * @param nearest the commands that may be meant, possibly none
    */
-  record UnknownCommand(String word, List<String> nearest) implements UsageFailure {}
+  record UnknownCommand(String word, List<String> nearest, Program program)
+      implements UsageFailure {}
+
+  /** Where a program has the name of an unknown command, as far as the interactive shell asked. */
+  enum Program {
+    NONE,
+    NODE_0,
+    HERE
+  }
 
   /**
    * An option, argument or combination that the command does not take: {@code rule} is the parser's

@@ -113,16 +113,28 @@ public interface Runs {
       throws InterruptedException;
 
   /**
-   * Runs a command on nodes with these streams; on several nodes output is prefixed by node and
-   * input is not given.
+   * Runs a command on several nodes, without input.
    *
-   * @param nodes empty: node 0
-   * @param tty a remote terminal of the client's size
-   * @return the exit status of the command (several: the first that is not 0)
+   * @param output gets the lines, with the node in place of the rank
+   * @return the first exit status that is not 0
    */
   int exec(
       SessionName session,
       List<Integer> nodes,
+      List<String> words,
+      Map<String, String> environment,
+      RunOutput output)
+      throws InterruptedException;
+
+  /**
+   * Runs a command on a node with these streams.
+   *
+   * @param tty a remote terminal of the client's size
+   * @return the exit status of the command
+   */
+  int exec(
+      SessionName session,
+      int node,
       List<String> words,
       boolean tty,
       Map<String, String> environment,

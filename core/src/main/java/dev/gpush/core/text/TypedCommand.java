@@ -3,6 +3,8 @@ package dev.gpush.core.text;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * The command line that failed, from which remedies are made.
@@ -10,6 +12,9 @@ import java.util.Optional;
  * @param words verb first; empty if nothing was typed
  */
 public record TypedCommand(List<String> words) {
+  /** A word with one of these was quoted when it was typed. */
+  private static final Pattern SPLIT = Pattern.compile("[\\s'\"\\\\]|^$");
+
   public TypedCommand {
     words = List.copyOf(words);
   }
@@ -24,6 +29,13 @@ public record TypedCommand(List<String> words) {
 
   public String again() {
     return words.isEmpty() ? "gpush ps" : command(words.getFirst(), tail());
+  }
+
+  /** For a shell that expands it: only what must be is quoted. */
+  public String unquoted() {
+    return words.stream()
+        .map(word -> SPLIT.matcher(word).find() ? ShellQuote.of(word) : word)
+        .collect(Collectors.joining(" "));
   }
 
   /** The command line with more options after the verb. */

@@ -41,6 +41,7 @@ import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.saves.LiveSync;
 import dev.gpush.launch.Launcher;
+import dev.gpush.launch.journal.NodeOutput;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -414,37 +415,14 @@ final class GatewayRuns implements Runs {
   @Override
   public int exec(
       SessionName name,
-      List<Integer> nodes,
-      List<String> words,
-      boolean tty,
-      Map<String, String> environment,
-      Streams streams)
-      throws InterruptedException {
-    LiveSession session = linked(name);
-    List<Integer> chosen = nodes.isEmpty() ? List.of(0) : nodes;
-    links.ensure(session, chosen, Talk.silent());
-    try {
-      return chosen.size() == 1
-          ? one(session, chosen.getFirst(), words, tty, environment, streams)
-          : several(session, chosen, words, environment, streams);
-    } catch (GpushException failed) {
-      Optional<Integer> status = NodeCommand.shellStatus(failed);
-      if (status.isEmpty()) {
-        throw failed;
-      }
-      NodeCommand.complain(streams, words, status.get());
-      return status.get();
-    }
-  }
-
-  private int one(
-      LiveSession session,
       int node,
       List<String> words,
       boolean tty,
       Map<String, String> environment,
       Streams streams)
       throws InterruptedException {
+    LiveSession session = linked(name);
+    links.ensure(session, List.of(node), Talk.silent());
     boolean hasTerminal = tty && streams.terminal().isPresent();
     Json.Obj request =
         NodeCommand.request(
@@ -453,7 +431,45 @@ final class GatewayRuns implements Runs {
             SessionEnvironment.onNode(session, node, environment),
             hasTerminal ? streams.terminal() : Optional.empty(),
             true);
-    return new NodeCommand(session.link(node), tasks).run(request, streams, hasTerminal);
+    try {
+      return new NodeCommand(session.link(node), tasks).run(request, streams, hasTerminal);
+    } catch (GpushException failed) {
+      int status = NodeCommand.shellStatus(failed).orElseThrow(() -> failed);
+      NodeCommand.complain(streams, NodeCommand.complaint(words, status));
+      return status;
+    }
+  }
+
+  @Override
+  public int exec(
+      SessionName name,
+      List<Integer> nodes,
+      List<String> words,
+      Map<String, String> environment,
+      RunOutput output)
+      throws InterruptedException {
+    LiveSession session = linked(name);
+    links.ensure(session, nodes, Talk.silent());
+    var lines = new NodeOutput(output);
+    var works = new ArrayList<Work<Integer, RuntimeException>>();
+    for (int node : nodes) {
+      Json.Obj request =
+          NodeCommand.request(
+              words,
+              session.node(node).workspace(),
+              SessionEnvironment.onNode(session, node, environment),
+              Optional.empty(),
+              false);
+      var command = new NodeCommand(session.link(node), tasks);
+      works.add(() -> command.run(request, node, lines));
+    }
+    try {
+      return tasks.all("exec", works).stream().filter(status -> status != 0).findFirst().orElse(0);
+    } catch (GpushException failed) {
+      int status = NodeCommand.shellStatus(failed).orElseThrow(() -> failed);
+      output.event(0, NodeCommand.complaint(words, status));
+      return status;
+    }
   }
 
   @Override
@@ -474,25 +490,5 @@ final class GatewayRuns implements Runs {
     return new StackLook(linked(name), run, tasks).take();
   }
 
-  private int several(
-      LiveSession session,
-      List<Integer> nodes,
-      List<String> words,
-      Map<String, String> environment,
-      Streams streams)
-      throws InterruptedException {
-    var works = new ArrayList<Work<Integer, RuntimeException>>();
-    for (int node : nodes) {
-      Json.Obj request =
-          NodeCommand.request(
-              words,
-              session.node(node).workspace(),
-              SessionEnvironment.onNode(session, node, environment),
-              Optional.empty(),
-              false);
-      var command = new NodeCommand(session.link(node), tasks);
-      works.add(() -> command.runPrefixed(request, "node " + node + ": ", streams));
-    }
-    return tasks.all("exec", works).stream().filter(status -> status != 0).findFirst().orElse(0);
   }
 }

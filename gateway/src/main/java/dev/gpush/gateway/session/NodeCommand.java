@@ -6,13 +6,14 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.launch.journal.NodeOutput;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
 import dev.gpush.link.StreamClosedException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.util.ArrayList;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -129,18 +130,15 @@ final class NodeCommand {
     }
   }
 
-  /**
-   * Runs it without input and gives each line, prefixed by its node, to the client: for several
-   * nodes at once.
-   */
-  int runPrefixed(Json.Obj request, String prefix, Streams streams) throws InterruptedException {
+  /** Runs it without input, as one of several nodes. */
+  int run(Json.Obj request, int node, NodeOutput lines) throws InterruptedException {
     BlockingStream stream = link.open(request);
     try (Tasks pumps = tasks.group("exec")) {
       stream.awaitOpened();
       Task<Boolean, IOException> out =
-          pumps.fork("out", () -> new NodeLines(prefix, streams.out()).copy(stream.output(0)));
+          pumps.fork("out", () -> lines.copy(stream.output(0), node, false));
       Task<Boolean, IOException> err =
-          pumps.fork("err", () -> new NodeLines(prefix, streams.err()).copy(stream.output(1)));
+          pumps.fork("err", () -> lines.copy(stream.output(1), node, true));
       await(out);
       await(err);
       return status(stream.awaitClose(), stream);
@@ -229,74 +227,17 @@ final class NodeCommand {
   }
 
   /** What a shell says about a command that it could not start. */
-  static void complain(Streams streams, List<String> words, int status) {
+  static String complaint(List<String> words, int status) {
     String what = words.isEmpty() ? "the login shell" : words.getFirst();
-    String text =
-        "gpush: "
-            + what
-            + ": "
-            + (status == 127 ? "command not found" : "not allowed to run it")
-            + "\n";
+    return what + ": " + (status == 127 ? "command not found" : "not allowed to run it");
+  }
+
+  static void complain(Streams streams, String complaint) {
     try {
-      streams.err().write(text.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+      streams.err().write(("gpush: " + complaint + "\n").getBytes(StandardCharsets.UTF_8));
       streams.err().flush();
     } catch (IOException clientGone) {
       // The client is gone.
-    }
-  }
-
-  /** Copies whole lines, so that the output of nodes does not mix within a line. */
-  private static final class NodeLines {
-    /**
-     * A longer line is passed on in pieces, so that output without line ends does not fill the
-     * memory.
-     */
-    private static final int LONGEST = 64 * 1024;
-
-    private final byte[] prefix;
-    private final OutputStream to;
-
-    NodeLines(String prefix, OutputStream to) {
-      this.prefix = prefix.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-      this.to = to;
-    }
-
-    boolean copy(InputStream from) throws IOException {
-      var rest = new java.io.ByteArrayOutputStream();
-      byte[] buffer = new byte[BUFFER];
-      for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
-        int start = 0;
-        for (int at = 0; at < count; at++) {
-          if (buffer[at] == '\n') {
-            rest.write(buffer, start, at + 1 - start);
-            emit(rest);
-            start = at + 1;
-          }
-        }
-        rest.write(buffer, start, count - start);
-        if (rest.size() >= LONGEST) {
-          rest.write('\n');
-          emit(rest);
-        }
-      }
-      if (rest.size() > 0) {
-        rest.write('\n');
-        emit(rest);
-      }
-      return true;
-    }
-
-    private void emit(java.io.ByteArrayOutputStream line) throws IOException {
-      var whole = new ArrayList<byte[]>(2);
-      whole.add(prefix);
-      whole.add(line.toByteArray());
-      line.reset();
-      synchronized (to) {
-        for (byte[] part : whole) {
-          to.write(part);
-        }
-        to.flush();
-      }
     }
   }
 }

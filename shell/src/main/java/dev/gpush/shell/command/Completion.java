@@ -73,7 +73,11 @@ final class Completion {
     boolean ofWords = action.get() instanceof Action.OfWords;
     int first = CommandLines.firstWord(spec, before);
     if (ofWords && first < before.size()) {
-      return List.of(FILES);
+      List<Candidate> flags =
+          verb.equals("run") && typed.startsWith("-")
+              ? ScriptFlags.of(call.folder(), before.subList(first, before.size()))
+              : List.of();
+      return flags.isEmpty() ? List.of(FILES) : flags;
     }
     if (typed.startsWith("-")) {
       return options(spec);

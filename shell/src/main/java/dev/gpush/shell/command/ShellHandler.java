@@ -7,13 +7,13 @@ import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.command.call.ToldShells;
+import dev.gpush.shell.command.reach.UnknownWord;
 import dev.gpush.shell.console.Asker;
 import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ConsoleTalk;
@@ -79,8 +79,10 @@ public final class ShellHandler implements Handler {
       Invocation invocation, CommandConsole console, Common common, List<String> words)
       throws InterruptedException {
     String verb = words.getFirst();
-    Action action = verbs.make(verb).orElseThrow(() -> unknown(verb));
-    CommandLines.parse(verb, action, common, words.subList(1, words.size()));
+    Optional<Action> known = verbs.make(verb);
+    if (known.isPresent()) {
+      CommandLines.parse(verb, known.get(), common, words.subList(1, words.size()));
+    }
     try (var talk =
         new ConsoleTalk(
             console,
@@ -90,6 +92,7 @@ public final class ShellHandler implements Handler {
             common.quiet,
             common.yes)) {
       Call call = new Call(services, invocation, console, talk, common, words, toldShells);
+      Action action = known.orElseGet(() -> new UnknownWord(verb, Nearest.to(verb, verbs.names())));
       if (common.help) {
         call.print(new CommandHelp(verb, action).text());
         return ExitStatus.DONE.number();
@@ -109,11 +112,6 @@ public final class ShellHandler implements Handler {
     public boolean isCancelled() {
       return invocation.isCancelled();
     }
-  }
-
-  private GpushException unknown(String verb) {
-    return new GpushException(
-        new UsageFailure.UnknownCommand(verb, Nearest.to(verb, verbs.names())));
   }
 
   /** The words with the verb in front: options that all commands take may also come before it. */

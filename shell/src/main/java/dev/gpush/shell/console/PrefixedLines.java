@@ -5,24 +5,28 @@ import dev.gpush.core.text.Clean;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
-/** For terminals: each line after its rank, with the ranks' standard error on standard error. */
+/** Each line after who printed it, with standard error on standard error. */
 public final class PrefixedLines implements RunPrinter {
   private final OutputPump pump;
+  private final Labels labels;
   private final Map<Integer, byte[]> prefixes = new HashMap<>();
 
-  public PrefixedLines(OutputPump pump) {
+  public PrefixedLines(OutputPump pump, Labels labels) {
     this.pump = pump;
+    this.labels = labels;
   }
 
   @Override
   public void line(int node, int rank, boolean isError, byte[] text) {
-    pump.write(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), text);
+    pump.write(isError, prefixes.computeIfAbsent(rank, this::prefix), text);
   }
 
   @Override
   public void lines(int node, int rank, boolean isError, LineBlock lines) {
-    pump.writeAll(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), lines);
+    pump.writeAll(isError, prefixes.computeIfAbsent(rank, this::prefix), lines);
   }
 
   @Override
@@ -35,7 +39,7 @@ public final class PrefixedLines implements RunPrinter {
     pump.close();
   }
 
-  private static byte[] prefix(int rank) {
-    return (rank < 0 ? "[launch] " : "[" + rank + "] ").getBytes(StandardCharsets.UTF_8);
+  private byte[] prefix(int rank) {
+    return labels.of(new TreeSet<>(Set.of(rank))).getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -12,19 +12,23 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * A run's output on a terminal. A line that several ranks print alike is written once, with who
- * printed it; the progress bar of one rank is the line at the bottom.
+ * The output of a run, or of a command on several nodes, on a terminal. A line that several ranks
+ * print alike is written once, with who printed it; the progress bar of one rank is the line at the
+ * bottom. Of a command, nodes are what ranks are of a run.
  *
  * <p>Whether others print the same line is known only later, so a line is held until all ranks have
- * it, or for {@link #HELD}. All lines leave in the order in which they came, so those of one rank
- * stay in order. The lines that are held are few: when there are too many, the first leave early,
- * and what would have been one line may be two.
+ * it, or for a moment. All lines leave in the order in which they came, so those of one rank stay
+ * in order. The lines that are held are few: when there are too many, the first leave early, and
+ * what would have been one line may be two.
  */
 public final class ScreenOutput implements RunPrinter {
   /**
    * Ranks that do the same are a few milliseconds apart; a longer time would make output feel slow.
    */
-  private static final Duration HELD = Duration.ofMillis(300);
+  public static final Duration RANKS = Duration.ofMillis(300);
+
+  /** A command starts on nodes whose links, disks and loads differ. */
+  public static final Duration NODES = Duration.ofSeconds(1);
 
   private static final int MOST_LINES = 1000;
   private static final int MOST_BYTES = 1 << 20;
@@ -33,8 +37,8 @@ public final class ScreenOutput implements RunPrinter {
   private static final Duration OWNED = Duration.ofSeconds(10);
 
   private final CommandConsole console;
-  private final RankLabels labels;
-  private final boolean isFolded;
+  private final Labels labels;
+  private final Duration patience;
   private final Clock clock;
   private final OutputPump pump;
   private final PrefixedLines events;
@@ -83,16 +87,17 @@ public final class ScreenOutput implements RunPrinter {
   /**
    * Starts it.
    *
-   * @param isFolded false: every line is written when it comes, also those that are alike
+   * @param patience how long a line waits for others that print it, too; none: every line is
+   *     written when it comes, also those that are alike
    */
   public ScreenOutput(
-      CommandConsole console, RankLabels labels, boolean isFolded, Clock clock, Ticker ticker) {
+      CommandConsole console, Labels labels, Duration patience, Clock clock, Ticker ticker) {
     this.console = console;
     this.labels = labels;
-    this.isFolded = isFolded && labels.shown() > 1;
+    this.patience = patience;
     this.clock = clock;
     this.pump = new OutputPump(console);
-    this.events = new PrefixedLines(pump);
+    this.events = new PrefixedLines(pump, labels);
     this.ticking = ticker.start(this::tick);
   }
 
@@ -144,10 +149,9 @@ public final class ScreenOutput implements RunPrinter {
     while (!held.isEmpty()) {
       WaitingLine first = held.getFirst();
       boolean isDue =
-          !isFolded
-              || first.ranks.size() >= labels.shown()
+          first.ranks.size() >= labels.shown()
               || first.ranks.first() < 0
-              || now - first.since >= HELD.toNanos()
+              || now - first.since >= patience.toNanos()
               || held.size() > MOST_LINES
               || heldBytes > MOST_BYTES;
       if (!isDue) {

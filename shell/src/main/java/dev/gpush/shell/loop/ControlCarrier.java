@@ -56,6 +56,7 @@ final class ControlCarrier implements Carrier {
             Facts.Terminals.all(),
             terminal.getSize().getColumns(),
             terminal.getSize().getRows(),
-            origin.environment()));
+            origin.environment()),
+        origin.folder());
   }
 }

@@ -23,6 +23,20 @@ sealed interface Line {
   /** The lines that were typed in this project. */
   record Past() implements Line {}
 
+  /**
+   * Another folder.
+   *
+   * @param to the words after cd
+   */
+  record Change(List<String> to) implements Line {
+    public Change {
+      to = List.copyOf(to);
+    }
+  }
+
+  /** The name of the folder. */
+  record Where() implements Line {}
+
   /** A gpush command. */
   record Command(List<String> words) implements Line {
     public Command {
@@ -81,6 +95,8 @@ sealed interface Line {
       case "exit", "quit", "logout" -> alone(words, new Leave());
       case "clear" -> alone(words, new Clear());
       case "history" -> alone(words, new Past());
+      case "pwd" -> alone(words, new Where());
+      case "cd" -> new Change(words.subList(1, words.size()));
       default -> new Command(words);
     };
   }

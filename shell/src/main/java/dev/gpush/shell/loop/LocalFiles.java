@@ -1,29 +1,69 @@
 package dev.gpush.shell.loop;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Names of files for completion, as seen from a folder. */
+/** The user's files, as seen from a folder. */
 final class LocalFiles {
   /** More cannot be looked through on a screen. */
   private static final int MOST = 500;
 
   private final Path folder;
   private final Path home;
+  private final String previous;
 
-  LocalFiles(Path folder, Path home) {
+  /**
+   * @param previous the folder before this one; empty: none
+   */
+  LocalFiles(Path folder, Path home, String previous) {
     this.folder = folder;
     this.home = home;
+    this.previous = previous;
+  }
+
+  Path folder() {
+    return folder;
   }
 
   Path home() {
     return home;
+  }
+
+  /**
+   * The folder that {@code cd} means, without links in its name, as a program that was started
+   * there would have it.
+   *
+   * @param to the words after it
+   * @throws IOException for a folder that cannot be used; its message says why
+   */
+  Path changed(List<String> to) throws IOException {
+    if (to.size() > 1) {
+      throw new IOException("cd takes one folder; quote a name that has spaces");
+    }
+    String word = to.isEmpty() ? home.toString() : to.getFirst();
+    if (word.equals("-") && previous.isEmpty()) {
+      throw new IOException("there is no folder before this one");
+    }
+    try {
+      Path found = folder.resolve(word.equals("-") ? previous : word).normalize().toRealPath();
+      if (!Files.isDirectory(found)) {
+        throw new NotDirectoryException(word);
+      }
+      if (!Files.isExecutable(found)) {
+        throw new AccessDeniedException(word);
+      }
+      return found;
+    } catch (InvalidPathException noName) {
+      throw new IOException("no folder has this name", noName);
+    }
   }
 
   /**

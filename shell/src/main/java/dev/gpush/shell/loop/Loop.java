@@ -3,7 +3,10 @@ package dev.gpush.shell.loop;
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.process.Origin;
 import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.core.failure.Message;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Clean;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.ToldShells;
 import dev.gpush.shell.render.PictureText;
@@ -15,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.IntSupplier;
 import org.jline.reader.EndOfFileException;
 import org.jline.reader.LineReader;
@@ -34,6 +38,9 @@ import org.jline.utils.InfoCmp;
  * what happens, above the line. Between them only Ctrl-C could hit the process itself; it is
  * ignored there. The gateway may end at any moment: the prompt is then plain, and the next command
  * starts it again.
+ *
+ * <p>A loop is in one folder, as a command is: {@code cd} ends it, and another one begins there,
+ * with its project's history, session and prompt.
  */
 public final class Loop {
   /** This many lines are kept for a project. */
@@ -61,7 +68,20 @@ public final class Loop {
     PLAIN
   }
 
-  Loop(
+  /** Why it ended. */
+  private sealed interface End {
+    /** The user leaves the shell. */
+    record Left(int status) implements End {}
+
+    /**
+     * The user changes to another folder.
+     *
+     * @param rest lines of the same paste
+     */
+    record Moved(Path folder, List<Line> rest) implements End {}
+  }
+
+  private Loop(
       Terminal terminal,
       Carrier carrier,
       LocalFiles files,
@@ -96,14 +116,43 @@ public final class Loop {
     try (Terminal terminal =
         TerminalBuilder.builder().name("gpush").system(true).graphemeCluster(false).build()) {
       terminal.handle(Terminal.Signal.INT, Terminal.SignalHandler.SIG_IGN);
-      String home = origin.environment().getOrDefault("HOME", "/");
-      var files = new LocalFiles(origin.folder(), Path.of(home));
-      Optional<Path> history = new History(origin.home()).file(origin.folder());
-      Manner manner = manner(terminal.getType(), origin.environment());
-      var carrier = new ControlCarrier(named(origin), terminal);
-      return new Loop(terminal, carrier, files, history, manner, Clock.system()).run();
+      return run(named(origin), terminal, at -> new ControlCarrier(at, terminal), Clock.system());
     } catch (IOException noTerminal) {
       throw new IllegalStateException("the terminal cannot be used", noTerminal);
+    }
+  }
+
+  /**
+   * The shell on this terminal.
+   *
+   * @param carriers carry out the lines of a folder
+   */
+  static int run(
+      Origin origin, Terminal terminal, Function<Origin, Carrier> carriers, Clock clock) {
+    Map<String, String> environment = origin.environment();
+    Path home = Path.of(environment.getOrDefault("HOME", "/"));
+    Manner manner = manner(terminal.getType(), environment);
+    var history = new History(origin.home());
+    int woken = carriers.apply(origin).run(List.of("__wake"));
+    if (woken != ExitStatus.DONE.number()) {
+      return woken;
+    }
+    Origin at = origin;
+    List<Line> lines = List.of();
+    while (true) {
+      String previous = at.environment().getOrDefault("OLDPWD", "");
+      var files = new LocalFiles(at.folder(), home, previous);
+      Optional<Path> past = history.file(at.folder());
+      var loop = new Loop(terminal, carriers.apply(at), files, past, manner, clock);
+      switch (loop.run(lines)) {
+        case End.Left(var status) -> {
+          return status;
+        }
+        case End.Moved(var folder, var rest) -> {
+          at = at.in(folder);
+          lines = rest;
+        }
+      }
     }
   }
 
@@ -127,35 +176,32 @@ public final class Loop {
         origin.gateway());
   }
 
-  int run() {
-    int woken = carrier.run(List.of("__wake"));
-    if (woken != ExitStatus.DONE.number()) {
-      return woken;
-    }
+  private End run(List<Line> first) {
     try (Tasks tasks = Tasks.named("shell", (_, bug) -> report(bug))) {
       tasks.startOnThread("watch", watch::run);
-      return readLines(tasks);
+      return readLines(tasks, first);
     } finally {
       reader.leave();
     }
   }
 
-  private int readLines(Tasks tasks) {
+  private End readLines(Tasks tasks, List<Line> first) {
     int status = ExitStatus.DONE.number();
+    List<Line> lines = first;
     while (true) {
-      String text;
-      try {
-        text = reader.readLine(LiveReader.prompt(prompt(tasks)));
-      } catch (UserInterruptException cleared) {
-        continue;
-      } catch (EndOfFileException over) {
-        return status;
-      }
-      for (Line line : Line.all(text, files.home())) {
-        switch (line) {
+      for (int i = 0; i < lines.size(); i++) {
+        switch (lines.get(i)) {
           case Line.Empty() -> {}
           case Line.Leave() -> {
-            return status;
+            return new End.Left(status);
+          }
+          case Line.Where() -> print(files.folder().toString());
+          case Line.Change(var to) -> {
+            Optional<Path> folder = changed(to);
+            if (folder.isPresent()) {
+              return new End.Moved(folder.get(), List.copyOf(lines.subList(i + 1, lines.size())));
+            }
+            status = ExitStatus.FAILED.number();
           }
           case Line.Clear() -> clear();
           case Line.Past() -> past();
@@ -167,7 +213,37 @@ public final class Loop {
           break; // Ctrl-C is meant for all lines of a paste.
         }
       }
+      try {
+        String text = reader.readLine(LiveReader.prompt(prompt(tasks)));
+        lines = Line.all(text, files.home());
+      } catch (UserInterruptException cleared) {
+        lines = List.of();
+      } catch (EndOfFileException over) {
+        return new End.Left(status);
+      }
     }
+  }
+
+  /** Empty when it cannot be changed, after saying why. */
+  private Optional<Path> changed(List<String> to) {
+    try {
+      Path folder = files.changed(to);
+      watch.take().forEach(this::print);
+      if (to.equals(List.of("-"))) {
+        print(folder.toString());
+      }
+      return Optional.of(folder);
+    } catch (IOException unusable) {
+      String what = "cannot change to " + (to.isEmpty() ? files.home() : Clean.command(to));
+      String because = FileReason.of(unusable);
+      print(Message.of(what, because, "!ls    # what is here").text().stripTrailing());
+      return Optional.empty();
+    }
+  }
+
+  private void print(String line) {
+    terminal.writer().println(line);
+    terminal.flush();
   }
 
   private void clear() {
@@ -198,7 +274,7 @@ public final class Loop {
   /** An answer has the save of this moment, which the watch may not know yet. */
   private String prompt(Tasks tasks) {
     if (manner == Manner.PLAIN) {
-      watch.take().forEach(event -> terminal.writer().println(event));
+      watch.take().forEach(this::print);
     }
     watch.asks();
     shown = decorated(answer(tasks).orElseGet(watch::prompt));
@@ -241,7 +317,7 @@ public final class Loop {
   }
 
   private void report(Throwable bug) {
-    terminal.writer().println("gpush: the prompt no longer changes by itself: " + bug);
+    print("gpush: the prompt no longer changes by itself: " + bug);
   }
 
   /**

@@ -6,11 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -88,6 +91,42 @@ final class CompletionTest {
   @Test
   void sessionsComeWithTheirShape() {
     assertEquals("big\t4 cpu nodes on local\n", complete("down b"));
+  }
+
+  @Test
+  void theScriptsOwnFlagsAreReadFromItsText(@TempDir Path folder) throws IOException {
+    Files.createDirectory(folder.resolve("tools"));
+    Files.writeString(
+        folder.resolve("tools/train.py"),
+        """
+        # parser.add_argument("--old")
+        parser.add_argument(
+            "-l", "--lr",  # (not yet tuned
+            type=float, default=3e-4, choices=["--none"],
+            help="the learning "
+            'rate (of "AdamW")',
+        )
+        parser.add_argument("data")
+        @click.option('--fast/--no-fast', default=False)
+        def main(steps: int = typer.Option(10, "--steps", help=f"how many")):
+          subprocess.run(["ls", "--color"])
+        flags.DEFINE_string("model_dir", "out", "where results go")
+        parser.add_argument("--open
+        """);
+    desk.folder = folder;
+
+    assertEquals(
+        """
+        --lr\tthe learning rate (of "AdamW")
+        --fast
+        --no-fast
+        --steps\thow many
+        --model_dir\twhere results go
+        """,
+        complete("run tools/train.py --"));
+    assertEquals(List.of("--steps"), words("run --nodes 2 -m tools.train x --st"));
+    assertEquals(List.of(":files"), words("run tools/train.py --lr 3 da"));
+    assertEquals(List.of(":files"), words("run tools --lr"));
   }
 
   static List<String> names() {

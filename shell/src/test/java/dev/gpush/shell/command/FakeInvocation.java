@@ -28,6 +28,7 @@ public final class FakeInvocation implements Invocation {
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
   private final Thread thread = Thread.currentThread();
   private Optional<Consumer<String>> listener = Optional.empty();
+  private Runnable detach = () -> {};
   private Facts facts = Facts.NONE;
   private Optional<Integer> brokenAfter = Optional.empty();
   private byte[] typed = {};
@@ -74,6 +75,15 @@ public final class FakeInvocation implements Invocation {
       present = listener;
     }
     present.ifPresentOrElse(to -> to.accept(name), thread::interrupt);
+  }
+
+  /** Ctrl-Z. */
+  public void detach() {
+    Runnable present;
+    synchronized (this) {
+      present = detach;
+    }
+    present.run();
   }
 
   /** Waits until this was written to standard error. */
@@ -173,6 +183,11 @@ public final class FakeInvocation implements Invocation {
   @Override
   public Optional<Terminal> terminal() {
     return facts.in() && facts.out() ? Optional.of(new FakeTerminal()) : Optional.empty();
+  }
+
+  @Override
+  public synchronized void onDetach(Runnable to) {
+    detach = to;
   }
 
   @Override

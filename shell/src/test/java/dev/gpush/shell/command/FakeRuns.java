@@ -74,7 +74,7 @@ public final class FakeRuns implements Runs {
   /** What was asked to be sampled, and when that ended. */
   final List<String> sampled = new CopyOnWriteArrayList<>();
 
-  final List<String> execs = new ArrayList<>();
+  public final List<String> execs = new ArrayList<>();
   public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
   public final CountDownLatch followed = new CountDownLatch(1);
 
@@ -113,6 +113,9 @@ public final class FakeRuns implements Runs {
 
   Optional<RuntimeException> bug = Optional.empty();
   public int execStatus;
+
+  /** A node does not answer before this. */
+  public Optional<CountDownLatch> untilExecuted = Optional.empty();
 
   /** What the next commands print, before any other. */
   public final LinkedBlockingQueue<String> execPrintsFirst = new LinkedBlockingQueue<>();
@@ -337,11 +340,32 @@ public final class FakeRuns implements Runs {
       SessionName session,
       List<Integer> nodes,
       List<String> words,
+      Map<String, String> environment,
+      RunOutput to) {
+    failing();
+    execs.add(session + " " + nodes + " " + words);
+    for (int node : nodes) {
+      execPrints
+          .lines()
+          .forEach(line -> to.line(node, node, false, line.getBytes(StandardCharsets.UTF_8)));
+    }
+    return execStatus;
+  }
+
+  @Override
+  public int exec(
+      SessionName session,
+      int node,
+      List<String> words,
       boolean tty,
       Map<String, String> environment,
-      Streams streams) {
+      Streams streams)
+      throws InterruptedException {
     failing();
-    execs.add(session + " " + nodes + " " + words + (tty ? " tty" : ""));
+    execs.add(session + " " + node + " " + words + (tty ? " tty" : ""));
+    if (untilExecuted.isPresent()) {
+      untilExecuted.get().await();
+    }
     try {
       String prints = Optional.ofNullable(execPrintsFirst.poll()).orElse(execPrints);
       streams.out().write(prints.getBytes(StandardCharsets.UTF_8));

@@ -520,7 +520,8 @@ final class TranscriptTest {
         n1
         ? 7
         $ gpush exec --all -- ls -l
-        n1
+        node 0: n1
+        node 1: n1
         ? 7
         $ gpush exec --on 1 "echo hi; exit 7"
         n1
@@ -542,11 +543,21 @@ final class TranscriptTest {
         """);
     assertEquals(
         List.of(
-            "devbox [] [hostname, -f, --all]",
+            "devbox 0 [hostname, -f, --all]",
             "devbox [0, 1] [ls, -l]",
-            "devbox [1] [/bin/sh, -c, echo hi; exit 7]",
-            "devbox [] [top]"),
+            "devbox 1 [/bin/sh, -c, echo hi; exit 7]",
+            "devbox 0 [top]"),
         desk.runs.execs);
+  }
+
+  @Test
+  void onATerminalExecSaysOnceWhatNodesPrintAlike() {
+    desk.sessions.add("devbox", Desk.PROJECT, 4, GpuRequest.none());
+    FakeInvocation client = desk.client("gpush exec --on 0,2-3 hostname").withTerminal(80);
+
+    assertEquals(0, desk.call(client));
+
+    assertEquals("nodes 0,2-3: n1\n", client.outText());
   }
 
   @Test
@@ -556,7 +567,7 @@ final class TranscriptTest {
 
     assertEquals(0, desk.call(client));
 
-    assertEquals(List.of("devbox [] [vim] tty"), desk.runs.execs);
+    assertEquals(List.of("devbox 0 [vim] tty"), desk.runs.execs);
     assertEquals(List.of("raw", "restored"), client.raw);
   }
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class OutputPumpTest {
@@ -28,9 +29,14 @@ final class OutputPumpTest {
     return stream.toString(StandardCharsets.UTF_8);
   }
 
+  private PrefixedLines lines(OutputStream to) {
+    return new PrefixedLines(
+        new OutputPump(new CommandConsole(to, err, Look.plain())), new Labels.OfRanks(8, Set.of()));
+  }
+
   @Test
   void everyLineOfABlockHasItsPrefixAndItsPlace() {
-    try (var pump = new PrefixedLines(new OutputPump(new CommandConsole(out, err, Look.plain())))) {
+    try (var pump = lines(out)) {
       pump.line(0, 3, false, bytes("first"));
       pump.lines(0, 3, false, block("a\n\nb\r\n"));
       pump.lines(1, 4, true, block("error\n"));
@@ -65,7 +71,7 @@ final class OutputPumpTest {
       lines.append("x".repeat(length)).append('\n');
     }
 
-    try (var pump = new PrefixedLines(new OutputPump(new CommandConsole(out, err, Look.plain())))) {
+    try (var pump = lines(out)) {
       pump.lines(0, 0, false, block(lines.toString()));
     }
 
@@ -84,8 +90,7 @@ final class OutputPumpTest {
         };
     LineBlock lines = block("line\n".repeat(200_000));
 
-    try (var pump =
-        new PrefixedLines(new OutputPump(new CommandConsole(gone, err, Look.plain())))) {
+    try (var pump = lines(gone)) {
       assertThrows(ReaderGone.class, () -> pump.lines(0, 0, false, lines));
     }
   }

@@ -24,10 +24,14 @@ final class ScreenOutputTest {
   private Runnable tick = () -> {};
 
   private ScreenOutput screen(Set<Integer> only, boolean isFolded) {
+    return screen(new Labels.OfRanks(4, only), isFolded ? ScreenOutput.RANKS : Duration.ZERO);
+  }
+
+  private ScreenOutput screen(Labels labels, Duration patience) {
     return new ScreenOutput(
         new CommandConsole(out, err, new Look(true, false, 60)),
-        new RankLabels(4, only),
-        isFolded,
+        labels,
+        patience,
         clock,
         each -> {
           tick = each;
@@ -151,6 +155,39 @@ final class ScreenOutputTest {
   private List<String> written(ScreenOutput screen) {
     screen.close();
     return lines();
+  }
+
+  @Test
+  void whatNodesPrintAlikeIsOneLineThatNamesThem() {
+    try (ScreenOutput screen = screen(new Labels.OfNodes(16), ScreenOutput.NODES)) {
+      IntStream.range(0, 16).forEach(node -> print(screen, node, "driver 570"));
+      IntStream.range(0, 16).forEach(node -> print(screen, node, "card " + (node == 7)));
+      IntStream.range(0, 16).forEach(node -> print(screen, node, "half " + node % 2));
+    }
+
+    assertEquals(
+        List.of(
+            "nodes 0-15: driver 570",
+            "nodes 0-6,8-15: card false",
+            "node 7: card true",
+            "8 of 16 nodes: half 0",
+            "8 of 16 nodes: half 1"),
+        lines());
+  }
+
+  @Test
+  void aNodeWhoseLinesComeAloneWaitsForASecond() {
+    ScreenOutput screen = screen(new Labels.OfNodes(2), ScreenOutput.NODES);
+    print(screen, 0, "step 1");
+    pass(900);
+    print(screen, 1, "step 1");
+    print(screen, 1, "step 2");
+    pass(1000);
+    print(screen, 1, "step 3");
+    pass(1000);
+    List<String> shown = written(screen);
+
+    assertEquals(List.of("nodes 0-1: step 1", "node 1: step 2", "node 1: step 3"), shown);
   }
 
   @Test

@@ -1,12 +1,15 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.control.client.Captured;
+import dev.gpush.control.client.process.Origin;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
@@ -26,6 +29,14 @@ final class FakeCarrier implements Carrier {
 
   /** Called while a command has the terminal. */
   Runnable during = () -> {};
+
+  /** Where the commands are carried out, one folder after the other. */
+  final List<Path> folders = new CopyOnWriteArrayList<>();
+
+  FakeCarrier in(Origin origin) {
+    folders.add(origin.folder());
+    return this;
+  }
 
   @Override
   public int run(List<String> words) {

@@ -76,7 +76,7 @@ final class LineParserTest {
     carrier.answers.put(
         "__complete -- up --n", new Captured(0, "--nodes\tnodes of the gang\n--session=\n", ""));
     carrier.answers.put("__complete -- run tr", new Captured(0, ":files\n", ""));
-    var completer = new GatewayCompleter(carrier, new LocalFiles(folder, folder));
+    var completer = new GatewayCompleter(carrier, new LocalFiles(folder, folder, ""));
     LineReader unused =
         LineReaderBuilder.builder()
             .terminal(
@@ -92,6 +92,10 @@ final class LineParserTest {
     var files = new ArrayList<Candidate>();
     completer.complete(unused, at("run tr"), files);
     assertEquals(List.of("train.py"), files.stream().map(Candidate::value).toList());
+    java.nio.file.Files.createDirectory(folder.resolve("tests"));
+    var folders = new ArrayList<Candidate>();
+    completer.complete(unused, at("cd t"), folders);
+    assertEquals(List.of("tests/"), folders.stream().map(Candidate::value).toList());
     var none = new ArrayList<Candidate>();
     completer.complete(unused, at("nosuch "), none);
     assertEquals(List.of(), none);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.control.client.Captured;
 import dev.gpush.shell.text.ShellEvent;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -178,6 +179,27 @@ final class LiveLoopTest {
 
       assertEquals(0, left.getCount());
     }
+  }
+
+  @Test
+  void linesThatWerePastedAfterCdAreOfTheOtherFolder() throws Exception {
+    Path other = Files.createDirectory(folder.resolve("other")).toRealPath();
+    var left = new CountDownLatch(2);
+    carrier.whenLeft = left::countDown;
+    carrier.during = () -> assertEquals(other, carrier.folders.getLast());
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      screen.type("\u001b[200~cd other\nps\u001b[201~\r");
+      screen.await("G1");
+      screen.await("G1");
+      happens("run 7", "run 7 is done");
+      screen.await("run 7 is done");
+      screen.type("\u0004");
+
+      assertEquals(0, screen.status());
+    }
+    assertEquals(List.of("[__wake]", "[ps]"), carrier.done);
+    assertEquals(0, left.getCount());
   }
 
   @Test

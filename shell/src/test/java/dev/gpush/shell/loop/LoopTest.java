@@ -1,9 +1,11 @@
 package dev.gpush.shell.loop;
 
+import static java.util.stream.Collectors.toMap;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.testkit.fake.ManualClock;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -12,7 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.impl.DumbTerminal;
 import org.junit.jupiter.api.Test;
@@ -25,15 +30,21 @@ final class LoopTest {
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
 
   private int type(String keys) throws IOException {
-    return type(keys, Optional.empty());
+    return type(keys, folder, carrier::in);
   }
 
-  private int type(String keys, Optional<Path> history) throws IOException {
+  private int type(String keys, Path at, Function<Origin, Carrier> carriers) throws IOException {
+    var origin =
+        new Origin(
+            folder.resolve("home"),
+            "build",
+            at,
+            Map.of("HOME", folder.toString()),
+            1,
+            List.of("gateway"));
     var in = new ByteArrayInputStream(keys.getBytes(StandardCharsets.UTF_8));
     try (Terminal terminal = new DumbTerminal("test", "dumb", in, screen, StandardCharsets.UTF_8)) {
-      var files = new LocalFiles(folder, folder);
-      return new Loop(terminal, carrier, files, history, Loop.Manner.PLAIN, new ManualClock())
-          .run();
+      return Loop.run(origin, terminal, carriers, new ManualClock());
     }
   }
 
@@ -109,7 +120,7 @@ final class LoopTest {
 
   @Test
   void historyShowsTheLinesOfThisProject() throws IOException {
-    type("ps\nruns\nhistory\n", Optional.of(folder.resolve("history")));
+    type("ps\nruns\nhistory\n");
 
     assertTrue(shown().contains("    1  ps"), shown());
     assertTrue(shown().contains("    2  runs"), shown());
@@ -143,7 +154,7 @@ final class LoopTest {
     var history = new History(folder.resolve("home"));
     Path file = history.file(project).orElseThrow();
 
-    type("ps\n secret\nruns\n", Optional.of(file));
+    type("ps\n secret\nruns\n", project, carrier::in);
 
     assertEquals(List.of("ps", "runs"), Files.readAllLines(file));
     assertTrue(file.getFileName().toString().matches("proj-[0-9a-f]{8}"));
@@ -153,12 +164,61 @@ final class LoopTest {
   }
 
   @Test
+  void cdIsAsIfTheShellHadBeenStartedThere() throws IOException {
+    Path deep = Files.createDirectories(folder.resolve("proj/src deep"));
+    Files.writeString(folder.resolve("proj/gpush.yaml"), "");
+    Files.createSymbolicLink(folder.resolve("link"), deep);
+    var carriers = new TreeMap<String, FakeCarrier>();
+
+    type(
+        "cd -\ncd link\nps\npwd\ncd ..\nruns\ncd\nup\ncd -\nhistory\n",
+        folder,
+        at -> carriers.computeIfAbsent(name(at), _ -> new FakeCarrier()).in(at));
+
+    assertEquals(
+        Map.of(
+            "", List.of("[__wake]"),
+            "proj/src deep from ", List.of("[ps]"),
+            "proj from proj/src deep", List.of("[runs]"),
+            " from proj", List.of("[up]"),
+            "proj from ", List.of()),
+        carriers.entrySet().stream()
+            .collect(toMap(Map.Entry::getKey, each -> each.getValue().done)));
+    assertTrue(shown().contains("there is no folder before this one"), shown());
+    assertTrue(shown().contains("> " + deep.toRealPath() + "\n"), shown());
+    assertTrue(shown().contains("> " + folder.toRealPath().resolve("proj") + "\n"), shown());
+    assertTrue(shown().contains("    4  runs\n"), shown());
+  }
+
+  /** The folder, and the one before, as programs see it. */
+  private String name(Origin at) {
+    String before = at.environment().getOrDefault("OLDPWD", "");
+    return folder.relativize(at.folder())
+        + (before.isEmpty() ? "" : " from " + folder.relativize(Path.of(before)));
+  }
+
+  @Test
+  void aFolderThatCannotBeUsedIsSaidAndTheShellStays() throws IOException {
+    Files.writeString(folder.resolve("train.py"), "");
+
+    assertEquals(1, type("cd train.py\ncd no/such\ncd a b\n"));
+
+    String shown = shown();
+    assertTrue(
+        shown.contains("gpush: cannot change to train.py\n  because it is not a folder\n"), shown);
+    assertTrue(
+        shown.contains("gpush: cannot change to no/such\n  because it does not exist\n"), shown);
+    assertTrue(shown.contains("because cd takes one folder; quote a name that has spaces"), shown);
+    assertEquals(List.of(folder, folder), carrier.folders);
+  }
+
+  @Test
   void filesAreFoundFromWhereOneStands() throws IOException {
     Files.createDirectories(folder.resolve("data/sets"));
     Files.writeString(folder.resolve("train.py"), "");
     Files.writeString(folder.resolve(".hidden"), "");
     Files.writeString(folder.resolve("data/a b.txt"), "");
-    var files = new LocalFiles(folder, folder);
+    var files = new LocalFiles(folder, folder, "");
 
     assertEquals(List.of("data/", "train.py"), files.startingWith(""));
     assertEquals(List.of("train.py"), files.startingWith("tr"));

@@ -1,5 +1,6 @@
 package dev.gpush.shell.loop;
 
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.fake.ManualClock;
@@ -8,7 +9,9 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.jline.terminal.Size;
@@ -31,9 +34,13 @@ final class ShellScreen implements AutoCloseable {
   ShellScreen(FakeCarrier carrier, Path folder, Loop.Manner manner, int rows) throws IOException {
     terminal = new LineDisciplineTerminal("test", "xterm", new Written(), StandardCharsets.UTF_8);
     terminal.setSize(Size.of(100, rows));
-    var files = new LocalFiles(folder, folder);
-    var loop = new Loop(terminal, carrier, files, Optional.empty(), manner, clock);
-    shell = tasks.forkOnThread("loop", loop::run);
+    var environment = new HashMap<>(Map.of("HOME", folder.toString()));
+    if (manner == Loop.Manner.PLAIN) {
+      environment.put("GPUSH_PLAIN", "1");
+    }
+    var origin =
+        new Origin(folder.resolve("home"), "build", folder, environment, 1, List.of("gateway"));
+    shell = tasks.forkOnThread("loop", () -> Loop.run(origin, terminal, carrier::in, clock));
   }
 
   private final class Written extends OutputStream {

@@ -1,6 +1,7 @@
 package dev.gpush.control.client.process;
 
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -21,5 +22,13 @@ public record Origin(
   public Origin {
     environment = Map.copyOf(environment);
     gateway = List.copyOf(gateway);
+  }
+
+  /** As if it had been started in this folder, after a {@code cd} from its own. */
+  public Origin in(Path other) {
+    var variables = new HashMap<>(environment);
+    variables.put("OLDPWD", folder.toString());
+    variables.put("PWD", other.toString());
+    return new Origin(home, build, other, variables, pid, gateway);
   }
 }

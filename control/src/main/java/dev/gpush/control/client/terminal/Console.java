@@ -42,7 +42,7 @@ public interface Console {
    */
   int spawn(List<String> command, Map<String, String> environment);
 
-  /** Calls with INT, TERM, HUP, WINCH until closed. */
+  /** Calls with INT, TERM, HUP, WINCH and, in the interactive shell, TSTP until closed. */
   Signals listen(Consumer<String> listener);
 
   /** The user pressed Ctrl-C repeatedly: ends the process if it runs only for this request. */

@@ -55,6 +55,11 @@ public record Call(
     }
   }
 
+  /** Whether it was typed at the prompt of gpush. */
+  public boolean isInShell() {
+    return !environment().getOrDefault(ToldShells.VARIABLE, "").isEmpty();
+  }
+
   /** -s NAME, else $GPUSH_SESSION. */
   public Optional<String> named() {
     return common.session.or(

@@ -9,7 +9,7 @@ public final class Common {
       names = {"-s", "--session"},
       paramLabel = "NAME",
       description = "the session (else $GPUSH_SESSION, then this folder's)")
-  public Optional<String> session;
+  public Optional<String> session = Optional.empty();
 
   @Option(
       names = {"-q", "--quiet"},

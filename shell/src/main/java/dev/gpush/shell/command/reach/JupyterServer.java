@@ -193,8 +193,6 @@ record JupyterServer(int node, int port, String url, String token) {
       throws InterruptedException {
     var command = new ArrayList<>(List.of("/bin/sh", "-c", FIND + script, "sh"));
     command.addAll(words);
-    return call.services()
-        .runs()
-        .exec(session.name(), List.of(node), command, false, Map.of(), answer);
+    return call.services().runs().exec(session.name(), node, command, false, Map.of(), answer);
   }
 }

@@ -4,6 +4,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.console.RunPrinter;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -17,8 +18,8 @@ import picocli.CommandLine.Option;
     description = {
       "Runs on node 0 with your input, output and signals, as ssh does. Options end at the first"
           + " word. A single word with spaces in it goes to sh -c. With several nodes, each line"
-          + " begins with its node, and there is no input. The exit status is the command's, or"
-          + " 255 if gpush itself fails."
+          + " begins with its node, and there is no input; on a terminal a line that nodes print"
+          + " alike is shown once. The exit status is the command's, or 255 if gpush itself fails."
     },
     footer = {"$ gpush exec --all hostname", "node 0: n1", "node 1: n2"})
 public final class ExecCommand implements Action.OfWords {
@@ -59,23 +60,36 @@ public final class ExecCommand implements Action.OfWords {
     if (tty && !terminal) {
       call.say("no terminal on the node, because there is none here");
     }
-    return terminal ? raw(call, session, nodes) : exec(call, session, nodes, false);
+    if (nodes.size() > 1) {
+      return several(call, session, nodes);
+    }
+    int node = nodes.stream().findFirst().orElse(0);
+    return terminal ? raw(call, session, node) : exec(call, session, node, false);
   }
 
-  private int raw(Call call, SessionView session, List<Integer> nodes) throws InterruptedException {
+  private int several(Call call, SessionView session, List<Integer> nodes)
+      throws InterruptedException {
+    try (RunPrinter printer = OutputChoice.ofNodes(call, nodes.size())) {
+      return call.services()
+          .runs()
+          .exec(session.name(), nodes, command(), call.environment(), printer);
+    }
+  }
+
+  private int raw(Call call, SessionView session, int node) throws InterruptedException {
     AutoCloseable raw = call.invocation().terminal().orElseThrow().raw();
     try {
-      return exec(call, session, nodes, true);
+      return exec(call, session, node, true);
     } finally {
       restore(raw);
     }
   }
 
-  private int exec(Call call, SessionView session, List<Integer> nodes, boolean terminal)
+  private int exec(Call call, SessionView session, int node, boolean terminal)
       throws InterruptedException {
     return call.services()
         .runs()
-        .exec(session.name(), nodes, command(), terminal, call.environment(), call.invocation());
+        .exec(session.name(), node, command(), terminal, call.environment(), call.invocation());
   }
 
   private List<String> command() {

@@ -2,11 +2,13 @@ package dev.gpush.shell.command.run;
 
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Detach;
 import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.render.PictureChanges;
 import java.time.Duration;
@@ -18,7 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Writes a run's output until it ends, and handles Ctrl-C: the first interrupts the ranks, the
- * second kills them, the third stops following. A closed terminal does not affect the run.
+ * second kills them, the third stops following. Ctrl-Z in the interactive shell ends the command,
+ * and neither it nor a closed terminal affects the run.
  */
 final class FollowedRun {
   /** How long ranks have to end after Ctrl-C: a checkpoint takes a while. */
@@ -32,6 +35,7 @@ final class FollowedRun {
   private final int run;
   private final Runnable onStop;
   private final Thread follower = Thread.currentThread();
+  private final Detach detach = new Detach();
   private final AtomicInteger asked = new AtomicInteger();
 
   // guarded by this
@@ -44,12 +48,15 @@ final class FollowedRun {
     this.onStop = onStop;
   }
 
+  /** The exit status of the run; empty when the user left it by Ctrl-Z. */
   static Optional<Integer> follow(Call call, RunView view, OutputChoice choice)
       throws InterruptedException {
     return follow(call, view, choice, () -> {});
   }
 
   /**
+   * As above.
+   *
    * @param onStop called when Ctrl-C stops the run
    */
   static Optional<Integer> follow(Call call, RunView view, OutputChoice choice, Runnable onStop)
@@ -58,20 +65,30 @@ final class FollowedRun {
     int run = view.number();
     var asked = new LogRequest(choice.ranks(), true, Optional.empty());
     var follower = new FollowedRun(call, session, run, onStop);
+    Optional<Integer> status;
     try (var following =
             call.toldShells().follow(call.environment(), PictureChanges.keyOfEnd(view));
         Tasks tasks = Tasks.named("run-" + run, (_, failed) -> follower.tell(failed));
         RunPrinter printer = choice.open(call, view)) {
       call.invocation().onSignal(name -> follower.hear(name, tasks));
       try {
-        Optional<Integer> status = call.services().runs().follow(session, run, asked, printer);
-        following.ended();
-        return status;
+        status =
+            follower.detach.follow(
+                call, () -> call.services().runs().follow(session, run, asked, printer));
+        if (!follower.detach.isLeft()) {
+          following.ended();
+        }
       } finally {
         follower.end();
         call.invocation().onSignal(follower::afterwards);
       }
     }
+    if (follower.detach.isLeft()) {
+      Detach.say(call, run);
+    } else if (status.isEmpty()) {
+      throw new GpushException(new LaunchFailure.Lost(run, 0));
+    }
+    return status;
   }
 
   /** On the control server's thread: only passes it on. */
@@ -101,6 +118,7 @@ final class FollowedRun {
   }
 
   private void stop(String name, Tasks tasks) throws InterruptedException {
+    detach.forbid();
     onStop.run();
     switch (asked.incrementAndGet()) {
       case 1 -> {

@@ -6,9 +6,11 @@ import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.text.Phrase;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Detach;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.render.Documents;
@@ -84,7 +86,12 @@ public final class LogsCommand implements Action {
     if (fetch) {
       return fetch(call, session, run);
     }
-    Optional<Integer> status = show(call, run, asked);
+    var detach = new Detach();
+    Optional<Integer> status = show(call, run, asked, detach);
+    if (detach.isLeft()) {
+      Detach.say(call, run.number());
+      return 0;
+    }
     if (!json && run.failure().isEmpty()) {
       Verdict.write(call, session.name(), run.number());
     }
@@ -115,16 +122,18 @@ public final class LogsCommand implements Action {
     return 0;
   }
 
-  private Optional<Integer> show(Call call, RunView run, LogRequest asked)
+  private Optional<Integer> show(Call call, RunView run, LogRequest asked, Detach detach)
       throws InterruptedException {
     SessionName session = SessionName.parse(run.session());
     var choice = new OutputChoice(launcher ? Set.of() : asked.ranks(), allRanks, json);
     try (var following =
             call.toldShells().follow(call.environment(), PictureChanges.keyOfEnd(run));
         RunPrinter printer = choice.open(call, run)) {
-      Optional<Integer> status =
-          call.services().runs().follow(session, run.number(), asked, printer);
-      if (asked.follow()) {
+      Work<Optional<Integer>, RuntimeException> work =
+          () -> call.services().runs().follow(session, run.number(), asked, printer);
+      boolean isEndless = asked.follow() && !run.isOver();
+      Optional<Integer> status = isEndless ? detach.follow(call, work) : work.run();
+      if (asked.follow() && !detach.isLeft()) {
         following.ended();
       }
       return status;

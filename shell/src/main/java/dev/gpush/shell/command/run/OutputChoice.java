@@ -3,17 +3,18 @@ package dev.gpush.shell.command.run;
 import dev.gpush.core.run.RunView;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.console.JsonLines;
+import dev.gpush.shell.console.Labels;
 import dev.gpush.shell.console.OutputPump;
 import dev.gpush.shell.console.PrefixedLines;
-import dev.gpush.shell.console.RankLabels;
 import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.console.ScreenOutput;
 import dev.gpush.shell.text.Look;
+import java.time.Duration;
 import java.util.Set;
 
 /**
- * How a run's output is written: as JSON, for a terminal, or for a file or a pipe, which gets all
- * lines as they are.
+ * How output is written: as JSON, for a terminal, or for a file or a pipe, which gets all lines as
+ * they are.
  *
  * @param ranks only these; empty: all
  * @param isWhole on a terminal too, lines that ranks print alike are written for each of them
@@ -24,17 +25,27 @@ record OutputChoice(Set<Integer> ranks, boolean isWhole, boolean isJson) {
   }
 
   RunPrinter open(Call call, RunView run) {
-    Look look = call.console().look();
     if (isJson) {
       return new JsonLines(new OutputPump(call.console()));
     }
+    Duration patience = isWhole ? Duration.ZERO : ScreenOutput.RANKS;
+    return open(call, new Labels.OfRanks(run.ranks(), ranks), patience);
+  }
+
+  /** For a command on several nodes, with the node in place of the rank. */
+  static RunPrinter ofNodes(Call call, int nodes) {
+    return open(call, new Labels.OfNodes(nodes), ScreenOutput.NODES);
+  }
+
+  private static RunPrinter open(Call call, Labels labels, Duration patience) {
+    Look look = call.console().look();
     if (!look.progress() || look.columns() == 0) {
-      return new PrefixedLines(new OutputPump(call.console()));
+      return new PrefixedLines(new OutputPump(call.console()), labels);
     }
     return new ScreenOutput(
         call.console(),
-        new RankLabels(run.ranks(), ranks),
-        !isWhole,
+        labels,
+        patience,
         call.services().timing().clock(),
         call.services().timing().ticker());
   }

@@ -50,8 +50,9 @@ import picocli.CommandLine.Option;
           + " keeps it for the next run; while it waits in a queue you may close the terminal.",
       "On a terminal a line that several ranks print alike is shown once, with who printed it. A"
           + " file or a pipe gets every line of every rank.",
-      "Ctrl-C interrupts the ranks; a second one kills them. The exit status is that of the"
-          + " earliest failing rank, or 255 if gpush itself fails."
+      "Ctrl-C interrupts the ranks; a second one kills them. In the shell of gpush, Ctrl-Z leaves"
+          + " the run, which goes on. The exit status is that of the earliest failing rank, or 255 if"
+          + " gpush itself fails."
     },
     footer = {
       "$ gpush run train.py --lr 3e-4",
@@ -209,12 +210,14 @@ public final class RunCommand implements Action.OfWords {
       return 0;
     }
     var choice = new OutputChoice(shown, allRanks, json);
-    int status =
+    Optional<Integer> status =
         watch ? new WatchedRun(call, request, choice, talk).follow(run) : follow(call, run, choice);
-    if (down) {
+    if (down && status.isPresent()) {
       giveBack(call, session);
+    } else if (down) {
+      call.say(session + " stays; gpush down gives it back");
     }
-    return status;
+    return status.orElse(0);
   }
 
   /** The run itself, as JSON, has it anyway. */
@@ -351,20 +354,22 @@ public final class RunCommand implements Action.OfWords {
         snapshot || detach);
   }
 
-  private static int follow(Call call, RunView run, OutputChoice choice)
+  /** Empty when the user left it. */
+  private static Optional<Integer> follow(Call call, RunView run, OutputChoice choice)
       throws InterruptedException {
     SessionName session = SessionName.parse(run.session());
-    Optional<Integer> status;
     try {
-      status = FollowedRun.follow(call, run, choice);
+      Optional<Integer> status = FollowedRun.follow(call, run, choice);
+      if (status.isPresent()) {
+        end(call, session, run.number(), choice);
+      }
+      return status;
     } catch (GpushException lost) {
       if (lost.failure() instanceof LaunchFailure.Lost) {
         end(call, session, run.number(), choice);
       }
       throw lost;
     }
-    end(call, session, run.number(), choice);
-    return status.orElseThrow(() -> new GpushException(new LaunchFailure.Lost(run.number(), 0)));
   }
 
   /** Writes how a run ended. */

@@ -20,7 +20,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * {@code run --watch}: one run after the other on one session, each with the files that were saved
- * since the one before. Only Ctrl-C, a closed terminal and the end of the session end it.
+ * since the one before. Only Ctrl-C, Ctrl-Z during a run, a closed terminal and the end of the
+ * session end it.
  */
 final class WatchedRun {
   /** This many files are named. */
@@ -31,6 +32,7 @@ final class WatchedRun {
   private final OutputChoice choice;
   private final SaidOnce talk;
   private final AtomicBoolean isLeft = new AtomicBoolean();
+  private boolean isDetached;
 
   /**
    * @param talk with which the first run was launched
@@ -42,8 +44,8 @@ final class WatchedRun {
     this.talk = talk;
   }
 
-  /** Returns the exit status of the run that the user stopped. */
-  int follow(RunView first) throws InterruptedException {
+  /** The exit status of the run that the user stopped; empty when it goes on. */
+  Optional<Integer> follow(RunView first) throws InterruptedException {
     SessionName session = SessionName.parse(first.session());
     RunView run = first;
     long generation = first.generation();
@@ -60,8 +62,8 @@ final class WatchedRun {
                 () -> call.services().runs().awaitSave(session, number, request, since, news));
         if (isRunning) {
           Optional<Integer> status = followOne(session, run);
-          if (isLeft.get()) {
-            return status.orElseThrow(() -> new GpushException(new LaunchFailure.Lost(number, 0)));
+          if (isLeft.get() || isDetached) {
+            return status;
           }
           if (!news.isSaved.get()) {
             sayWaiting(number, status);
@@ -76,11 +78,15 @@ final class WatchedRun {
     }
   }
 
+  /** Empty when it is not known, or when it goes on without the user. */
   private Optional<Integer> followOne(SessionName session, RunView run)
       throws InterruptedException {
     try {
       Optional<Integer> status = FollowedRun.follow(call, run, choice, () -> isLeft.set(true));
-      RunCommand.end(call, session, run.number(), choice);
+      isDetached = status.isEmpty();
+      if (!isDetached) {
+        RunCommand.end(call, session, run.number(), choice);
+      }
       return status;
     } catch (GpushException lost) {
       if (!(lost.failure() instanceof LaunchFailure.Lost)) {
