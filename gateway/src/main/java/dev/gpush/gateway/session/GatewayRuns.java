@@ -489,6 +489,4 @@ final class GatewayRuns implements Runs {
       throws InterruptedException {
     return new StackLook(linked(name), run, tasks).take();
   }
-
-  }
 }
