@@ -86,7 +86,7 @@ record ConfiguredHosts(List<ListedHost> hosts, Optional<String> execution) {
                     name ->
                         hosts.putIfAbsent(name, new ListedHost(name, Optional.empty(), origin)));
         case "match" -> {
-          if (rest.stream().anyMatch(word -> word.matches("(?i)!?exec"))) {
+          if (rest.stream().anyMatch(word -> word.matches("(?is)!?exec(=.*)?"))) {
             execution = execution.or(() -> Optional.of(origin));
           }
         }

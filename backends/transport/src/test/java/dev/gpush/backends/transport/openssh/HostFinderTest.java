@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Hosts behind an ssh that is a script: each host is a folder of programs on this machine. */
 final class HostFinderTest {
@@ -153,9 +154,10 @@ final class HostFinderTest {
   }
 
   /** Such a file has ssh run a command even to say what it means. */
-  @Test
-  void withAMatchExecNoSshIsRunUnlessTheUserNamesAHost() throws Exception {
-    config("Host gpu01\nMatch originalhost gpu* exec \"touch x\"\n");
+  @ParameterizedTest
+  @ValueSource(strings = {"exec \"touch x\"", "!Exec x", "exec=x", "exec=\"touch x\""})
+  void withAMatchExecNoSshIsRunUnlessTheUserNamesAHost(String criterion) throws Exception {
+    config("Host gpu01\nMatch originalhost gpu* " + criterion + "\n");
     host("gpu01", "");
     program("gpu01", "nvidia-smi", "echo L4");
 
