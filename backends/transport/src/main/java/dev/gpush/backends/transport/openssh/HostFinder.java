@@ -99,11 +99,7 @@ public final class HostFinder implements PlaceFinder {
       Semaphore turns) {
     String name = host.host();
     if (execution.isPresent() && !question.isNamed()) {
-      return PlaceCheck.unasked(
-          name,
-          host.origin(),
-          execution.get() + " has a Match exec, which runs a command",
-          "gpush init " + name);
+      return PlaceCheck.unasked(name, host.origin(), execution.get(), "gpush init " + name);
     }
     try {
       var look =

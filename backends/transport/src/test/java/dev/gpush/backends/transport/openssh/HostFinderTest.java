@@ -105,18 +105,20 @@ final class HostFinderTest {
   void namesComeFromAllFilesAndPatternsAreNone() throws Exception {
     config(
         """
-        Include extra_* "%s"
+        Include extra_* "%s" x[1 */conf?g
         Host hpc gpu01 gpu* !gpu02 *.lab
         Host=quoted # comment
         """
             .formatted(home.resolve("ssh_config")));
     Files.writeString(home.resolve(".ssh/extra_b"), "host b\n");
     Files.writeString(home.resolve(".ssh/extra_a"), "HOST a hpc\n");
+    Files.createDirectories(home.resolve(".ssh/work"));
+    Files.writeString(home.resolve(".ssh/work/config"), "Host deep\n");
     Files.writeString(home.resolve("ssh_config"), "Host devbox\nMatch exec \"gpush\"\n");
     others.add(new ListedHost("ml@10.0.0.7", Optional.of("pool"), "~/.sky"));
 
     assertEquals(
-        List.of("ml@10.0.0.7", "a", "hpc", "b", "gpu01", "quoted"),
+        List.of("ml@10.0.0.7", "a", "hpc", "b", "deep", "gpu01", "quoted"),
         checks().stream().map(PlaceCheck::name).toList());
     assertEquals("~/.ssh/config:3", checks().getLast().origin());
     assertEquals("", calls());
@@ -172,6 +174,17 @@ final class HostFinderTest {
     assertEquals("", calls());
 
     assertEquals("1 × L4", ((PlaceFinding.GpuHost) found("gpu01").getFirst()).gpus());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"${HOME}/x", "%d/x", "~root/x"})
+  void aFileThatOnlySshCanFindMayHaveAMatchExec(String file) throws Exception {
+    config("Host gpu01\nInclude " + file + "\n");
+
+    assertEquals(
+        "~/.ssh/config:2 includes what only ssh can find, and that may run a command",
+        ((PlaceFinding.Unasked) found().getFirst()).why());
+    assertEquals("", calls());
   }
 
   @ParameterizedTest
