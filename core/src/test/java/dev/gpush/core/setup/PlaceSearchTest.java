@@ -12,14 +12,15 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 final class PlaceSearchTest {
   private static final SetupQuestion QUESTION =
       new SetupQuestion(Path.of("/home/ann"), Path.of("/home/ann"), Map.of(), List.of());
 
-  private final AtomicLong nanos = new AtomicLong();
+  /** Who has the answer after which the time is over. */
+  private final AtomicReference<Thread> last = new AtomicReference<>();
 
   private final Clock clock =
       new Clock() {
@@ -30,7 +31,17 @@ final class PlaceSearchTest {
 
         @Override
         public long nanos() {
-          return nanos.get();
+          Thread answering = last.get();
+          if (answering == null) {
+            return 0;
+          }
+          // Its answer must be on its way before the time is over.
+          try {
+            answering.join();
+          } catch (InterruptedException stop) {
+            throw new IllegalStateException(stop);
+          }
+          return Duration.ofSeconds(5).toNanos();
         }
       };
 
@@ -50,7 +61,7 @@ final class PlaceSearchTest {
 
   @Test
   void whatDoesNotAnswerInTimeIsInterruptedAndNamed() throws Exception {
-    var late = new CountDownLatch(1);
+    var started = new CountDownLatch(1);
     var interrupted = new CountDownLatch(1);
 
     List<PlaceFinding> found =
@@ -60,8 +71,7 @@ final class PlaceSearchTest {
                     check(
                         "slow",
                         _ -> {
-                          nanos.addAndGet(Duration.ofSeconds(5).toNanos());
-                          late.countDown();
+                          started.countDown();
                           try {
                             new CountDownLatch(1).await();
                           } catch (InterruptedException stop) {
@@ -74,7 +84,8 @@ final class PlaceSearchTest {
                     check(
                         "quick",
                         _ -> {
-                          late.await();
+                          started.await();
+                          last.set(Thread.currentThread());
                           return unusable("quick");
                         })));
 
