@@ -40,6 +40,11 @@ public final class ContextFinder implements PlaceFinder {
   }
 
   @Override
+  public String kind() {
+    return "contexts";
+  }
+
+  @Override
   public List<PlaceCheck> checks(SetupQuestion question) {
     Path usual = question.home().resolve(".kube/config");
     var checks = new ArrayList<PlaceCheck>();

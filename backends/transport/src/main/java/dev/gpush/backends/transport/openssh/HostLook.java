@@ -26,8 +26,8 @@ import java.util.stream.Collectors;
  * Asks one host what it has, by one ssh that shares and keeps no connection. First {@code ssh -G}
  * says what the configuration means. Where a login might need the user, the host is not tried
  * unless the user named it: through a jump host or a proxy program, which do not learn that nobody
- * may be asked; with an agent that asks by itself; and without a key. Hardware keys are never used,
- * because they want to be touched.
+ * may be asked; with an agent that asks by itself; and without a key. Hardware keys, which want to
+ * be touched, are used only for a host that the user named.
  */
 final class HostLook implements PlaceCheck.Inspection {
   /** For {@code sh -s}, so that the login shell may be any; no program may read the rest of it. */
@@ -97,7 +97,7 @@ final class HostLook implements PlaceCheck.Inspection {
       if (person.isPresent()) {
         return unasked(person.get(), again());
       }
-      Said answer = said(commands.look(limit), SCRIPT, limit);
+      Said answer = said(commands.look(limit, isNamed), SCRIPT, limit);
       int mark = answer.output().indexOf(MARK);
       return mark < 0
           ? answer.status() == 255 ? unreached(answer.errors()) : unusable("runs no commands")
@@ -132,6 +132,9 @@ final class HostLook implements PlaceCheck.Inspection {
     if (!effective.getOrDefault("proxycommand", "none").equals("none")) {
       return Optional.of("is reached through a program (ProxyCommand)");
     }
+    if (!effective.getOrDefault("knownhostscommand", "none").equals("none")) {
+      return Optional.of("runs a program for host keys (KnownHostsCommand)");
+    }
     String agent = effective.getOrDefault("identityagent", "SSH_AUTH_SOCK");
     if (!agent.equals("SSH_AUTH_SOCK") && !agent.equals("none")) {
       return Optional.of("has an agent of its own (IdentityAgent), which may ask you");
@@ -151,7 +154,7 @@ final class HostLook implements PlaceCheck.Inspection {
           unasked(
               "asks for " + methods,
               "add it to config.yaml as kind slurm (login: NAME) or ssh, then gpush login");
-      case MachineFailure.KeyRefused _ -> unasked("accepts none of your keys", "ssh " + name);
+      case MachineFailure.KeyRefused _ -> unasked("accepts none of your keys", again());
       case MachineFailure.HostKeyUnknown _ -> unasked("has a host key that is new", "ssh " + name);
       case MachineFailure other ->
           unasked(CleanText.line(FailureText.clause(other), MOST_REASON), "ssh " + name);

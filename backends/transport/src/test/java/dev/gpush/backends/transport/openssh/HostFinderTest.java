@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.setup.HostSource;
 import dev.gpush.core.setup.HostSource.ListedHost;
 import dev.gpush.core.setup.PlaceCheck;
+import dev.gpush.core.setup.PlaceFinder;
 import dev.gpush.core.setup.PlaceFinding;
 import dev.gpush.core.setup.SetupQuestion;
 import dev.gpush.core.task.Tasks;
@@ -75,6 +76,7 @@ final class HostFinderTest {
   }
 
   private List<PlaceCheck> checks(String... names) {
+    PlaceFinder contexts = _ -> List.of(PlaceCheck.unasked("prod", "~/.kube/config", "", ""));
     HostSource source = _ -> List.copyOf(others);
     Launch launch =
         (words, environment) -> {
@@ -83,7 +85,8 @@ final class HostFinderTest {
           command.addAll(words.subList(1, words.size()));
           return ChildPipe.start(command, environment);
         };
-    var finder = new HostFinder(home, home.resolve("ssh_config"), List.of(source), launch, tasks);
+    var finder =
+        new HostFinder(home, home.resolve("ssh_config"), List.of(source), contexts, launch, tasks);
     Map<String, String> environment = Map.of("PATH", System.getenv("PATH"));
     return finder.checks(new SetupQuestion(home, home, environment, List.of(names)));
   }
@@ -193,6 +196,7 @@ final class HostFinderTest {
       value = {
         "proxyjump bastion > is reached through bastion",
         "proxycommand access ssh > is reached through a program (ProxyCommand)",
+        "knownhostscommand /bin/keys > runs a program for host keys (KnownHostsCommand)",
         "identityagent ~/a.sock > has an agent of its own (IdentityAgent), which may ask you",
         "pubkeyauthentication false > takes no key, only what you type",
         "preferredauthentications keyboard-interactive,password > takes no key, only what you type",
@@ -225,11 +229,18 @@ final class HostFinderTest {
             "PubkeyAcceptedKeyTypes=-sk-*",
             "PKCS11Provider=none",
             "StrictHostKeyChecking=yes",
+            "CheckHostIP=no",
             "ControlMaster=no",
             "PermitLocalCommand=no",
             "ClearAllForwardings=yes")) {
       assertTrue(look.contains("-o " + option), option);
     }
+
+    found("gpu01");
+
+    look = calls().lines().toList().getLast();
+    assertTrue(look.contains("BatchMode=yes"), look);
+    assertFalse(look.contains("PubkeyAcceptedKeyTypes"), "the user's own keys and algorithms");
   }
 
   @ParameterizedTest
@@ -249,6 +260,12 @@ final class HostFinderTest {
 
     assertEquals(why, unasked.why());
     assertFalse(unasked.remedy().isEmpty());
+  }
+
+  @Test
+  void ofTheNamesThatNoFileOfSshHasContextsAreNoHosts() {
+    assertEquals(
+        List.of("unknown"), checks("prod", "unknown").stream().map(PlaceCheck::name).toList());
   }
 
   @Test
