@@ -59,6 +59,14 @@ final class PlaceSearchTest {
     return new PlaceFinding.Unusable(name, "file", "no GPUs");
   }
 
+  private static void awaitInterrupt() {
+    try {
+      new CountDownLatch(1).await();
+    } catch (InterruptedException stop) {
+      // As expected.
+    }
+  }
+
   @Test
   void whatDoesNotAnswerInTimeIsInterruptedAndNamed() throws Exception {
     var started = new CountDownLatch(1);
@@ -72,11 +80,8 @@ final class PlaceSearchTest {
                         "slow",
                         _ -> {
                           started.countDown();
-                          try {
-                            new CountDownLatch(1).await();
-                          } catch (InterruptedException stop) {
-                            interrupted.countDown();
-                          }
+                          awaitInterrupt();
+                          interrupted.countDown();
                           return unusable("slow");
                         })),
             _ ->
@@ -87,12 +92,18 @@ final class PlaceSearchTest {
                           started.await();
                           last.set(Thread.currentThread());
                           return unusable("quick");
-                        })));
+                        })),
+            _ -> {
+              awaitInterrupt();
+              return List.of();
+            });
 
     assertEquals(
         List.of(
             new PlaceFinding.Unasked("slow", "file", "did not answer within 5s", "gpush init slow"),
-            unusable("quick")),
+            unusable("quick"),
+            new PlaceFinding.Unasked(
+                "places", "", "could not be listed within 5s", "gpush init NAME")),
         found);
     interrupted.await();
   }
@@ -119,10 +130,12 @@ final class PlaceSearchTest {
                         }),
                     check("good", _ -> unusable("good"))));
 
-    assertEquals(List.of("closed", "bug", "good"), found.stream().map(PlaceFinding::name).toList());
+    assertEquals(
+        List.of("places", "closed", "bug", "good"),
+        found.stream().map(PlaceFinding::name).toList());
     assertEquals(
         new PlaceFinding.Unasked("bug", "file", "a bug in gpush", "gpush gateway logs"),
-        found.get(1));
-    assertEquals(unusable("good"), found.get(2));
+        found.get(2));
+    assertEquals(unusable("good"), found.get(3));
   }
 }
