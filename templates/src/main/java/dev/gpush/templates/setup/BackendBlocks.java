@@ -59,23 +59,28 @@ final class BackendBlocks {
   static BackendBlocks of(List<PlaceFinding> findings, List<BackendConfig> existing) {
     var blocks = new BackendBlocks(existing);
     // What the configuration has first: other names of the same place are not new then.
-    findings.forEach(blocks::known);
+    List<PlaceFinding> unknown = findings.stream().filter(it -> !blocks.isKnown(it)).toList();
     var racks = new LinkedHashMap<String, List<PlaceFinding.GpuHost>>();
-    for (PlaceFinding finding : findings) {
-      if (blocks.backendOf.containsKey(identity(finding))) {
-        continue;
-      }
+    var aliases = new ArrayList<PlaceFinding>();
+    for (PlaceFinding finding : unknown) {
+      String identity = identity(finding);
       switch (finding) {
+        case PlaceFinding.Here _, PlaceFinding.Unusable _, PlaceFinding.Unasked _ -> {}
+        case PlaceFinding it when blocks.backendOf.containsKey(identity) -> aliases.add(it);
         case PlaceFinding.Login login -> blocks.login(login);
         case PlaceFinding.Context context -> blocks.context(context);
         case PlaceFinding.GpuHost host -> {
-          blocks.backendOf.put(identity(host), "");
+          blocks.backendOf.put(identity, "");
           racks.computeIfAbsent(group(host), _ -> new ArrayList<>()).add(host);
         }
-        case PlaceFinding.Here _, PlaceFinding.Unusable _, PlaceFinding.Unasked _ -> {}
       }
     }
     racks.forEach(blocks::rack);
+    for (PlaceFinding alias : aliases) {
+      String backend = blocks.backendOf.getOrDefault(identity(alias), "");
+      boolean isNew = existing.stream().noneMatch(block -> block.name().equals(backend));
+      blocks.found.add(shown(alias, backend, isNew));
+    }
     return blocks;
   }
 
@@ -90,7 +95,9 @@ final class BackendBlocks {
   /** What two names of one place have in common. */
   private static String identity(PlaceFinding finding) {
     return switch (finding) {
-      case PlaceFinding.Login login when !login.cluster().isEmpty() -> "slurm " + login.cluster();
+      case PlaceFinding.Login login when !login.cluster().isEmpty() ->
+          // Many are named "cluster"; they differ in their partitions.
+          "slurm " + login.cluster() + " " + login.partitions();
       case PlaceFinding.GpuHost host -> "host " + host.address();
       case PlaceFinding.Context context -> "kubernetes " + context.place();
       case PlaceFinding.Login _,
@@ -101,19 +108,19 @@ final class BackendBlocks {
     };
   }
 
-  private void known(PlaceFinding finding) {
+  private boolean isKnown(PlaceFinding finding) {
     if (finding instanceof PlaceFinding.Here(var name, var origin, var what)) {
       found.add(new Found(name, "local", what, origin, "local", false));
-      return;
+      return true;
     }
-    existing.stream()
-        .filter(block -> has(block, finding))
-        .findFirst()
-        .ifPresent(
-            block -> {
-              backendOf.put(identity(finding), block.name());
-              found.add(shown(finding, block.name(), false));
-            });
+    Optional<String> backend =
+        existing.stream().filter(block -> has(block, finding)).map(BackendConfig::name).findFirst();
+    backend.ifPresent(
+        name -> {
+          backendOf.put(identity(finding), name);
+          found.add(shown(finding, name, false));
+        });
+    return backend.isPresent();
   }
 
   private static boolean has(BackendConfig block, PlaceFinding finding) {
@@ -211,7 +218,10 @@ final class BackendBlocks {
     lines.add("  hosts: [" + all + "]");
     lines.add("  # scratch: /PATH" + comment("a fast disk of the hosts; none: ~/gpush"));
     blocks.add(new Block(name, lines));
-    hosts.forEach(host -> found.add(shown(host, name, true)));
+    for (PlaceFinding.GpuHost host : hosts) {
+      backendOf.put(identity(host), name);
+      found.add(shown(host, name, true));
+    }
   }
 
   private void add(PlaceFinding finding, String name, List<String> lines) {

@@ -43,7 +43,8 @@ final class YamlSetupTest {
       new PlaceFinding.Login("hpc", "~/.ssh/config:1", "alpha", List.of("cpu", "gpu (gpu:a100:4)"));
 
   private static final PlaceFinding OTHER_LOGIN =
-      new PlaceFinding.Login("hpc2", "~/.ssh/config:2", "alpha", List.of());
+      new PlaceFinding.Login(
+          "hpc2", "~/.ssh/config:2", "alpha", List.of("cpu", "gpu (gpu:a100:4)"));
 
   private static final PlaceFinding CONTEXT =
       new PlaceFinding.Context(
@@ -159,7 +160,8 @@ final class YamlSetupTest {
     assertEquals(List.of(), again.changes());
     assertEquals("", again.paste());
     assertEquals(
-        List.of("hpc", "big-one", "gpu"), again.found().stream().map(Found::backend).toList());
+        List.of("hpc", "big-one", "gpu", "hpc", "gpu"),
+        again.found().stream().map(Found::backend).toList());
     assertTrue(again.found().stream().noneMatch(Found::isNew));
   }
 
@@ -269,14 +271,18 @@ final class YamlSetupTest {
   }
 
   @Test
-  void aNamedPlaceThatOneFinderKnowsIsNotUnaskedForTheOther() throws Exception {
-    PlaceFinding unknown =
-        new PlaceFinding.Unasked("hpc", "you", "its name cannot be resolved", "ssh hpc");
+  void noPlaceVanishesBecauseAnotherHasItsName() throws Exception {
+    var context = new PlaceFinding.Unasked("hpc", "~/.kube/config", "logs in by aws", "");
+    var namesake = new PlaceFinding.Login("far", "~/.ssh/config:3", "alpha", List.of("h100"));
     uv();
 
-    SetupProposal proposal = setup(unknown, LOGIN).propose(question("hpc"));
+    SetupProposal proposal = setup(context, LOGIN, OTHER_LOGIN, namesake).propose(question("hpc"));
 
-    assertEquals(List.of(), proposal.unasked());
+    assertEquals(List.of(context), proposal.unasked());
+    assertEquals(
+        List.of("hpc hpc", "far far", "hpc2 hpc"),
+        proposal.found().stream().map(it -> it.name() + " " + it.backend()).toList());
+    assertTrue(proposal.found().stream().allMatch(Found::isNew));
     assertEquals(1, proposal.changes().size(), "names are about places alone");
   }
 
