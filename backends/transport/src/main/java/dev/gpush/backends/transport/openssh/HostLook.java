@@ -30,15 +30,19 @@ import java.util.stream.Collectors;
  * be touched, are used only for a host that the user named.
  */
 final class HostLook implements PlaceCheck.Inspection {
-  /** For {@code sh -s}, so that the login shell may be any; no program may read the rest of it. */
+  /**
+   * For {@code sh -s}, so that the login shell may be any; no program may read the rest of it. A
+   * sinfo whose controller is down hangs, and must not cost the answer about GPUs.
+   */
   private static final String SCRIPT =
       """
+      command -v timeout >/dev/null || timeout() { shift; "$@"; }
       echo gpush-look
       gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null </dev/null) &&
         printf '%s\\n' "$gpus" | sed 's/^/gpu /'
       gpus=$(rocm-smi --showproductname --csv 2>/dev/null </dev/null) &&
         printf '%s\\n' "$gpus" | sed -n 's/^card[0-9]*,\\([^,]*\\).*/gpu \\1/p'
-      if partitions=$(sinfo -h -o '%R|%G' 2>/dev/null </dev/null); then
+      if partitions=$(timeout "$seconds" sinfo -h -o '%R|%G' 2>/dev/null </dev/null); then
         echo "cluster $(scontrol show config 2>/dev/null </dev/null | sed -n 's/^ClusterName *= *//p')"
         printf '%s\\n' "$partitions" | head -n 40 | sed 's/^/partition /'
       fi
@@ -81,7 +85,8 @@ final class HostLook implements PlaceCheck.Inspection {
 
   @Override
   public PlaceFinding look(Duration limit) throws InterruptedException {
-    if (!turns.tryAcquire(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+    // Before the search ends, which would call this host one that did not answer.
+    if (!turns.tryAcquire(limit.toNanos() * 4 / 5, TimeUnit.NANOSECONDS)) {
       return unasked("there was no time for it", again());
     }
     try {
@@ -97,7 +102,8 @@ final class HostLook implements PlaceCheck.Inspection {
       if (person.isPresent()) {
         return unasked(person.get(), again());
       }
-      Said answer = said(commands.look(limit, isNamed), SCRIPT, limit);
+      String script = "seconds=" + limit.toSeconds() * 2 / 5 + "\n" + SCRIPT;
+      Said answer = said(commands.look(limit, isNamed), script, limit);
       int mark = answer.output().indexOf(MARK);
       return mark < 0
           ? answer.status() == 255 ? unreached(answer.errors()) : unusable("runs no commands")

@@ -158,6 +158,17 @@ final class HostFinderTest {
         found());
   }
 
+  @Test
+  void aSinfoThatHangsDoesNotHideTheGpus() throws Exception {
+    config("Host gpu01\n");
+    host("gpu01", "");
+    program("gpu01", "nvidia-smi", "echo L4");
+    program("gpu01", "sinfo", "exec tail -f /dev/null");
+    program("gpu01", "timeout", "exit 124");
+
+    assertEquals("1 × L4", ((PlaceFinding.GpuHost) found().getFirst()).gpus());
+  }
+
   /** Such a file has ssh run a command even to say what it means. */
   @ParameterizedTest
   @ValueSource(strings = {"exec \"touch x\"", "!Exec x", "exec=x", "exec=\"touch x\""})
