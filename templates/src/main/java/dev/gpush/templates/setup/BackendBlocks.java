@@ -41,6 +41,13 @@ final class BackendBlocks {
   private final List<Block> blocks = new ArrayList<>();
 
   /**
+   * What hosts of one backend have in common.
+   *
+   * @param gpus their kinds, without numbers: a host may have lost one
+   */
+  private record Rack(String name, String gpus) {}
+
+  /**
    * A backend to be.
    *
    * @param lines its YAML, the name in the first column
@@ -60,7 +67,7 @@ final class BackendBlocks {
     var blocks = new BackendBlocks(existing);
     // What the configuration has first: other names of the same place are not new then.
     List<PlaceFinding> unknown = findings.stream().filter(it -> !blocks.isKnown(it)).toList();
-    var racks = new LinkedHashMap<String, List<PlaceFinding.GpuHost>>();
+    var racks = new LinkedHashMap<Rack, List<PlaceFinding.GpuHost>>();
     var aliases = new ArrayList<PlaceFinding>();
     for (PlaceFinding finding : unknown) {
       String identity = identity(finding);
@@ -71,7 +78,7 @@ final class BackendBlocks {
         case PlaceFinding.Context context -> blocks.context(context);
         case PlaceFinding.GpuHost host -> {
           blocks.backendOf.put(identity, "");
-          racks.computeIfAbsent(group(host), _ -> new ArrayList<>()).add(host);
+          racks.computeIfAbsent(rackOf(host), _ -> new ArrayList<>()).add(host);
         }
       }
     }
@@ -204,11 +211,15 @@ final class BackendBlocks {
     add(context, name, lines);
   }
 
-  private void rack(String group, List<PlaceFinding.GpuHost> hosts) {
-    String name = unique(group);
+  private void rack(Rack rack, List<PlaceFinding.GpuHost> hosts) {
+    boolean isAlone = hosts.size() == 1 && rack.name().length() == 1;
+    String name = unique(isAlone ? bare(hosts.getFirst().name()) : rack.name());
     String all = hosts.stream().map(host -> word(host.name())).collect(Collectors.joining(", "));
     String gpus =
-        hosts.stream().map(PlaceFinding.GpuHost::gpus).distinct().collect(Collectors.joining("; "));
+        hosts.stream()
+            .map(PlaceFinding.GpuHost::gpus)
+            .distinct()
+            .collect(Collectors.joining(" or "));
     var lines = new ArrayList<String>();
     lines.add(
         name
@@ -230,7 +241,11 @@ final class BackendBlocks {
     found.add(shown(finding, name, true));
   }
 
-  /** Machines whose names differ in their numbers alone belong together. */
+  /** Machines with the same GPUs whose names differ in their numbers alone belong together. */
+  private static Rack rackOf(PlaceFinding.GpuHost host) {
+    return new Rack(group(host), host.gpus().replaceAll("[0-9]+ × ", ""));
+  }
+
   private static String group(PlaceFinding.GpuHost host) {
     String name = bare(host.name());
     return host.group()

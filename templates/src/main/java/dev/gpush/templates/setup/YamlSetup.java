@@ -77,8 +77,7 @@ public final class YamlSetup implements Setup {
     Path file = home.resolve("config.yaml");
     Optional<String> before = content(file);
     if (before.isEmpty()) {
-      String text = ConfigAdditions.fresh(blocks);
-      return Optional.of(new Change(file, before, text, text));
+      return ConfigAdditions.fresh(blocks).map(text -> new Change(file, before, text, text));
     }
     return ConfigAdditions.added(before.get(), blocks)
         .map(after -> new Change(file, before, ConfigAdditions.text(blocks, 2, "\n"), after));

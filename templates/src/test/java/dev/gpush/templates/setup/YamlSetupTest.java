@@ -149,6 +149,27 @@ final class YamlSetupTest {
   }
 
   @Test
+  void aRackHasOneKindOfGpus() throws Exception {
+    Map<String, BackendConfig> backends =
+        written(
+            host("h100", "10.0.0.1"),
+            new PlaceFinding.GpuHost("h200", "f", "a@10.0.0.2:22", Optional.empty(), "8 × H200"),
+            host("n01", "10.0.0.3"),
+            new PlaceFinding.GpuHost("n02", "f", "a@10.0.0.4:22", Optional.empty(), "7 × H100"),
+            host("DOM\\ml@10.9.9.9", "10.9.9.9"));
+
+    assertEquals(
+        List.of("h100", "h200", "local", "n", "rack-10-9-9"),
+        backends.keySet().stream().sorted().toList());
+    assertTrue(config().contains("# 8 × H100 or 7 × H100 each, ~/.ssh/config:9"), config());
+  }
+
+  @Test
+  void aNewFileThatGpushCouldNotReadIsNotWritten() throws Exception {
+    assertEquals(List.of(), propose(LOGIN, host("no host", "10.0.0.1")).changes());
+  }
+
+  @Test
   void aSecondTimeNothingIsNew() throws Exception {
     PlaceFinding[] all = {
       LOGIN, OTHER_LOGIN, CONTEXT, host("gpu01", "10.0.0.1"), host("alias", "10.0.0.1")
@@ -201,6 +222,7 @@ final class YamlSetupTest {
       strings = {
         "backends: {a: {kind: local}}\n",
         "{backends: {a: {kind: local}}}\n",
+        "defaults: {nodes: 2}\rbackends:\r  a: {kind: local}\rowner: ann\r",
         "backends: {\n  a: {kind: local}\n}\n",
       })
   void whereItCannotBeAddedSafelyItIsForPasting(String before) throws Exception {
@@ -326,8 +348,8 @@ final class YamlSetupTest {
         # Facts of this project, to be committed. gpush init wrote this; edit it freely.
         # gpush config shows what counts here.
         python: uv.lock   # each node gets what uv sync makes of it; uv must be there
-        image: ghcr.io/acme/train:1   # of train.dstack.yml
         ports: [8000]   # of train.dstack.yml; they get a port of this machine
+        # image: ghcr.io/acme/train:1   # of train.dstack.yml; a Slurm cluster needs pyxis for it
         # nodes: 2   # of train.dstack.yml
         # gpus: H100:8   # per node
         # outputs: /PATH   # a folder of the nodes for results ($GPUSH_OUTPUT); git ignores checkpoints, wandb
