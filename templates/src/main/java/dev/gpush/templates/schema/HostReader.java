@@ -16,10 +16,7 @@ import java.util.regex.Pattern;
 final class HostReader {
   private static final int MOST = 1024;
 
-  /**
-   * {@code [user@]host[:port]}, with ranges in brackets, users with a domain; what is in them is
-   * the backend's.
-   */
+  /** {@code [user@]host[:port]}, with ranges in brackets; what is in them is the backend's. */
   private static final Pattern HOST =
       Pattern.compile("[A-Za-z0-9_\\[][A-Za-z0-9_.@:,%\\\\\\[\\]-]{0,254}");
 

@@ -6,6 +6,7 @@ import dev.gpush.core.setup.PlaceFinding;
 import dev.gpush.core.setup.SetupProposal.Found;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.HostRange;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -134,21 +135,42 @@ final class BackendBlocks {
     Json.Obj values = block.values();
     return switch (finding) {
       case PlaceFinding.Login login ->
-          block.kind().equals("slurm") && values.text("login").equals(Optional.of(login.name()));
+          block.kind().equals("slurm")
+              && values
+                  .text("login")
+                  .filter(written -> isSame(written, login.name(), login.address()))
+                  .isPresent();
       case PlaceFinding.Context context ->
           block.kind().equals("kubernetes")
+              && values.text("context").map(context.name()::equals).orElse(context.isCurrent())
               && values
-                  .text("context")
-                  .map(context.name()::equals)
-                  .orElse(context.isCurrent() && values.text("kubeconfig").isEmpty());
+                  .text("kubeconfig")
+                  .map(Path::of)
+                  .map(file -> isFileOf(file, context))
+                  .orElse(true);
       case PlaceFinding.GpuHost host ->
           block.kind().equals("ssh")
               && values.items("hosts").stream()
                   .flatMap(item -> item.text("host").stream())
                   .flatMap(name -> expanded(name).stream())
-                  .anyMatch(name -> bare(name).equals(bare(host.name())));
+                  .anyMatch(written -> isSame(written, host.name(), host.address()));
       case PlaceFinding.Here _, PlaceFinding.Unusable _, PlaceFinding.Unasked _ -> false;
     };
+  }
+
+  private static boolean isFileOf(Path kubeconfig, PlaceFinding.Context context) {
+    return context.kubeconfig().map(kubeconfig::equals).orElse(kubeconfig.endsWith(".kube/config"));
+  }
+
+  /** Whether the configuration's words are a host's name, or where ssh finds it. */
+  private static boolean isSame(String written, String name, String address) {
+    String host = withoutUser(written);
+    String place = host.matches(".*:[0-9]+") ? host : host + ":22";
+    return bare(written).equals(bare(name)) || place.equals(withoutUser(address));
+  }
+
+  private static String withoutUser(String host) {
+    return host.replaceFirst("^.*@", "");
   }
 
   private static List<String> expanded(String name) {
@@ -162,7 +184,7 @@ final class BackendBlocks {
 
   /** Without user and port. */
   private static String bare(String host) {
-    return host.replaceFirst("^.*@", "").replaceFirst(":[0-9]+$", "");
+    return withoutUser(host).replaceFirst(":[0-9]+$", "");
   }
 
   private static Found shown(PlaceFinding finding, String backend, boolean isNew) {

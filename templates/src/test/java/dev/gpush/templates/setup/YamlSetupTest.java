@@ -40,11 +40,20 @@ final class YamlSetupTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private static final PlaceFinding LOGIN =
-      new PlaceFinding.Login("hpc", "~/.ssh/config:1", "alpha", List.of("cpu", "gpu (gpu:a100:4)"));
+      new PlaceFinding.Login(
+          "hpc",
+          "~/.ssh/config:1",
+          "ann@login.lab:22",
+          "alpha",
+          List.of("cpu", "gpu (gpu:a100:4)"));
 
   private static final PlaceFinding OTHER_LOGIN =
       new PlaceFinding.Login(
-          "hpc2", "~/.ssh/config:2", "alpha", List.of("cpu", "gpu (gpu:a100:4)"));
+          "hpc2",
+          "~/.ssh/config:2",
+          "ann@login2.lab:22",
+          "alpha",
+          List.of("cpu", "gpu (gpu:a100:4)"));
 
   private static final PlaceFinding CONTEXT =
       new PlaceFinding.Context(
@@ -189,6 +198,35 @@ final class YamlSetupTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "{kind: slurm, login: ann@hpc}",
+        "{kind: slurm, login: login.lab}",
+        "{kind: ssh, hosts: [\"10.0.0.[1-4]\"]}",
+        "{kind: kubernetes, context: \"arn:aws:eks:us-east-1:123:cluster/Big_One\",\n"
+            + "    namespace: ml, image: x, kubeconfig: /k/my config}",
+      })
+  void aBackendIsKnownByWhatItsNamesMean(String block) throws Exception {
+    config("backends:\n  mine: " + block + "\n");
+
+    assertEquals(
+        1,
+        propose(LOGIN, CONTEXT, host("gpu01", "10.0.0.1")).found().stream()
+            .filter(place -> place.backend().equals("mine"))
+            .count());
+  }
+
+  @Test
+  void aContextOfTheSameNameInAnotherFileIsNew() throws Exception {
+    config(
+        "backends:\n  mine: {kind: kubernetes, context: \""
+            + CONTEXT.name()
+            + "\", kubeconfig: /k/other}\n");
+
+    assertTrue(propose(CONTEXT).found().getFirst().isNew());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
         "",
         "# mine\n",
         "owner: ann",
@@ -295,7 +333,8 @@ final class YamlSetupTest {
   @Test
   void noPlaceVanishesBecauseAnotherHasItsName() throws Exception {
     var context = new PlaceFinding.Unasked("hpc", "~/.kube/config", "logs in by aws", "");
-    var namesake = new PlaceFinding.Login("far", "~/.ssh/config:3", "alpha", List.of("h100"));
+    var namesake =
+        new PlaceFinding.Login("far", "~/.ssh/config:3", "ann@far:22", "alpha", List.of("h100"));
     uv();
 
     SetupProposal proposal = setup(context, LOGIN, OTHER_LOGIN, namesake).propose(question("hpc"));

@@ -168,6 +168,12 @@ final class HostLook implements PlaceCheck.Inspection {
   }
 
   private PlaceFinding finding(String answer, Map<String, String> effective) {
+    String address =
+        effective.getOrDefault("user", "")
+            + "@"
+            + effective.getOrDefault("hostname", host.host())
+            + ":"
+            + effective.getOrDefault("port", "");
     Map<String, Integer> gpus = new TreeMap<>();
     words(answer, "gpu ")
         .forEach(name -> gpus.merge(name.replaceFirst("(?i)^nvidia ", ""), 1, Integer::sum));
@@ -175,7 +181,8 @@ final class HostLook implements PlaceCheck.Inspection {
     if (!clusters.isEmpty()) {
       List<String> partitions =
           words(answer, "partition ").stream().distinct().map(HostLook::partition).toList();
-      return new PlaceFinding.Login(host.host(), host.origin(), clusters.getFirst(), partitions);
+      return new PlaceFinding.Login(
+          host.host(), host.origin(), address, clusters.getFirst(), partitions);
     }
     if (gpus.isEmpty()) {
       return unusable("no GPUs and no Slurm");
@@ -184,12 +191,6 @@ final class HostLook implements PlaceCheck.Inspection {
         gpus.entrySet().stream()
             .map(kind -> kind.getValue() + " × " + kind.getKey())
             .collect(Collectors.joining(", "));
-    String address =
-        effective.getOrDefault("user", "")
-            + "@"
-            + effective.getOrDefault("hostname", host.host())
-            + ":"
-            + effective.getOrDefault("port", "");
     return new PlaceFinding.GpuHost(host.host(), host.origin(), address, host.group(), what);
   }
 

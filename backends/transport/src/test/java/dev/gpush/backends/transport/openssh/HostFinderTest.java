@@ -146,7 +146,11 @@ final class HostFinderTest {
     assertEquals(
         List.of(
             new PlaceFinding.Login(
-                "hpc", "~/.ssh/config:1", "alpha", List.of("cpu", "gpu (gpu:a100:4)")),
+                "hpc",
+                "~/.ssh/config:1",
+                "ann@login.lab:22",
+                "alpha",
+                List.of("cpu", "gpu (gpu:a100:4)")),
             new PlaceFinding.GpuHost(
                 "gpu01",
                 "~/.ssh/config:1",
