@@ -193,14 +193,16 @@ final class Wiring implements AutoCloseable {
                             "local",
                             "built in",
                             backends.named("local").map(Backend::describe).orElse(""))));
+    var contexts = new ContextFinder(clock);
     var hosts =
         new HostFinder(
             Path.of(System.getProperty("user.home")),
             home.path().resolve("ssh_config"),
             List.of(new OtherTools()),
+            contexts,
             host::spawn,
             tasks);
-    var search = PlaceSearch.brief(List.of(here, hosts, new ContextFinder(clock)), clock, tasks);
+    var search = PlaceSearch.brief(List.of(here, hosts, contexts), clock, tasks);
     return new YamlSetup(configs, home.path(), search);
   }
 

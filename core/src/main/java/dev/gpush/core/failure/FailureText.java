@@ -166,7 +166,8 @@ public final class FailureText {
       case ConfigFailure.Unreadable(var file, var reason) ->
           Message.of("cannot read " + file, reason, "ls -l " + Clean.word(file));
       case ConfigFailure.NotWritten(var file, var reason) ->
-          Message.of(file + " was not written", reason, "gpush init");
+          Message.of(
+              file + " was not written", reason, "ls -l " + Clean.word(file) + ", then gpush init");
     };
   }
 

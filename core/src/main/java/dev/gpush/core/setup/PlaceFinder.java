@@ -7,4 +7,9 @@ import java.util.List;
 public interface PlaceFinder {
   /** What could be looked at. Reads files only: no program is started, no machine is asked. */
   List<PlaceCheck> checks(SetupQuestion question);
+
+  /** What it looks for, in the plural. */
+  default String kind() {
+    return "places";
+  }
 }

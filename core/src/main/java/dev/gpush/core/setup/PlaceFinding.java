@@ -18,10 +18,11 @@ public sealed interface PlaceFinding {
   /**
    * A login where {@code sinfo} answers.
    *
+   * @param address {@code user@host:port}, as ssh understands the name
    * @param cluster its name; empty if it does not say
    * @param partitions each with its GPUs, in Slurm's words
    */
-  record Login(String name, String origin, String cluster, List<String> partitions)
+  record Login(String name, String origin, String address, String cluster, List<String> partitions)
       implements PlaceFinding {
     public Login {
       partitions = List.copyOf(partitions);

@@ -107,7 +107,14 @@ public final class PlaceSearch {
     } finally {
       forked.forEach(Task::cancel);
     }
-    return findings(listed, answers, limit);
+    var found = new ArrayList<>(findings(listed, answers, limit));
+    for (int i = 0; i < finders.size(); i++) {
+      if (!listed.containsKey(i)) {
+        String late = "could not be listed within " + DurationText.of(limit);
+        found.add(new PlaceFinding.Unasked(finders.get(i).kind(), "", late, "gpush init NAME"));
+      }
+    }
+    return found;
   }
 
   private static List<PlaceFinding> findings(
@@ -131,7 +138,7 @@ public final class PlaceSearch {
       return finder.checks(question);
     } catch (RuntimeException bug) {
       LOG.log(System.Logger.Level.ERROR, "places cannot be listed", bug);
-      return List.of();
+      return List.of(PlaceCheck.unasked(finder.kind(), "", "a bug in gpush", "gpush gateway logs"));
     }
   }
 

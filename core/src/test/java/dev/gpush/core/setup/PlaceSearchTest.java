@@ -12,14 +12,15 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 final class PlaceSearchTest {
   private static final SetupQuestion QUESTION =
       new SetupQuestion(Path.of("/home/ann"), Path.of("/home/ann"), Map.of(), List.of());
 
-  private final AtomicLong nanos = new AtomicLong();
+  /** Who has the answer after which the time is over. */
+  private final AtomicReference<Thread> last = new AtomicReference<>();
 
   private final Clock clock =
       new Clock() {
@@ -30,7 +31,17 @@ final class PlaceSearchTest {
 
         @Override
         public long nanos() {
-          return nanos.get();
+          Thread answering = last.get();
+          if (answering == null) {
+            return 0;
+          }
+          // Its answer must be on its way before the time is over.
+          try {
+            answering.join();
+          } catch (InterruptedException stop) {
+            throw new IllegalStateException(stop);
+          }
+          return Duration.ofSeconds(5).toNanos();
         }
       };
 
@@ -48,9 +59,17 @@ final class PlaceSearchTest {
     return new PlaceFinding.Unusable(name, "file", "no GPUs");
   }
 
+  private static void awaitInterrupt() {
+    try {
+      new CountDownLatch(1).await();
+    } catch (InterruptedException stop) {
+      // As expected.
+    }
+  }
+
   @Test
   void whatDoesNotAnswerInTimeIsInterruptedAndNamed() throws Exception {
-    var late = new CountDownLatch(1);
+    var started = new CountDownLatch(1);
     var interrupted = new CountDownLatch(1);
 
     List<PlaceFinding> found =
@@ -60,13 +79,9 @@ final class PlaceSearchTest {
                     check(
                         "slow",
                         _ -> {
-                          nanos.addAndGet(Duration.ofSeconds(5).toNanos());
-                          late.countDown();
-                          try {
-                            new CountDownLatch(1).await();
-                          } catch (InterruptedException stop) {
-                            interrupted.countDown();
-                          }
+                          started.countDown();
+                          awaitInterrupt();
+                          interrupted.countDown();
                           return unusable("slow");
                         })),
             _ ->
@@ -74,14 +89,21 @@ final class PlaceSearchTest {
                     check(
                         "quick",
                         _ -> {
-                          late.await();
+                          started.await();
+                          last.set(Thread.currentThread());
                           return unusable("quick");
-                        })));
+                        })),
+            _ -> {
+              awaitInterrupt();
+              return List.of();
+            });
 
     assertEquals(
         List.of(
             new PlaceFinding.Unasked("slow", "file", "did not answer within 5s", "gpush init slow"),
-            unusable("quick")),
+            unusable("quick"),
+            new PlaceFinding.Unasked(
+                "places", "", "could not be listed within 5s", "gpush init NAME")),
         found);
     interrupted.await();
   }
@@ -108,10 +130,12 @@ final class PlaceSearchTest {
                         }),
                     check("good", _ -> unusable("good"))));
 
-    assertEquals(List.of("closed", "bug", "good"), found.stream().map(PlaceFinding::name).toList());
+    assertEquals(
+        List.of("places", "closed", "bug", "good"),
+        found.stream().map(PlaceFinding::name).toList());
     assertEquals(
         new PlaceFinding.Unasked("bug", "file", "a bug in gpush", "gpush gateway logs"),
-        found.get(1));
-    assertEquals(unusable("good"), found.get(2));
+        found.get(2));
+    assertEquals(unusable("good"), found.get(3));
   }
 }

@@ -83,10 +83,11 @@ final class InitTranscriptTest {
         local  local  8 CPUs, no GPUs  this machine     local
         hpc    slurm  a Slurm login    ~/.ssh/config:1  hpc (new)
 
-        Your config.yaml cannot be added to safely; put this below backends:
+        Your config.yaml cannot be added to safely. Write its backends: as lines, one block each, then add:
               hpc:
                 kind: slurm
         2> nothing was written
+        ? 1
         """);
   }
 

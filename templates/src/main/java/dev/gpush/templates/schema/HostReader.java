@@ -18,10 +18,10 @@ final class HostReader {
 
   /** {@code [user@]host[:port]}, with ranges in brackets; what is in them is the backend's. */
   private static final Pattern HOST =
-      Pattern.compile("[A-Za-z0-9_\\[][A-Za-z0-9_.@:,%\\[\\]-]{0,254}");
+      Pattern.compile("[A-Za-z0-9_\\[][A-Za-z0-9_.@:,%\\\\\\[\\]-]{0,254}");
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.:%-]{0,254}");
-  private static final Pattern USER = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}");
+  private static final Pattern USER = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.+\\\\-]{0,127}");
   private static final Pattern TRANSPORT = Pattern.compile("openssh|builtin");
   private static final Pattern PORT = Pattern.compile("[0-9]{1,5}");
   private static final List<String> KEYS =

@@ -6,6 +6,7 @@ import dev.gpush.core.setup.PlaceFinding;
 import dev.gpush.core.setup.SetupProposal.Found;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.HostRange;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -41,6 +42,13 @@ final class BackendBlocks {
   private final List<Block> blocks = new ArrayList<>();
 
   /**
+   * What hosts of one backend have in common.
+   *
+   * @param gpus their kinds, without numbers: a host may have lost one
+   */
+  private record Rack(String name, String gpus) {}
+
+  /**
    * A backend to be.
    *
    * @param lines its YAML, the name in the first column
@@ -59,23 +67,28 @@ final class BackendBlocks {
   static BackendBlocks of(List<PlaceFinding> findings, List<BackendConfig> existing) {
     var blocks = new BackendBlocks(existing);
     // What the configuration has first: other names of the same place are not new then.
-    findings.forEach(blocks::known);
-    var racks = new LinkedHashMap<String, List<PlaceFinding.GpuHost>>();
-    for (PlaceFinding finding : findings) {
-      if (blocks.backendOf.containsKey(identity(finding))) {
-        continue;
-      }
+    List<PlaceFinding> unknown = findings.stream().filter(it -> !blocks.isKnown(it)).toList();
+    var racks = new LinkedHashMap<Rack, List<PlaceFinding.GpuHost>>();
+    var aliases = new ArrayList<PlaceFinding>();
+    for (PlaceFinding finding : unknown) {
+      String identity = identity(finding);
       switch (finding) {
+        case PlaceFinding.Here _, PlaceFinding.Unusable _, PlaceFinding.Unasked _ -> {}
+        case PlaceFinding it when blocks.backendOf.containsKey(identity) -> aliases.add(it);
         case PlaceFinding.Login login -> blocks.login(login);
         case PlaceFinding.Context context -> blocks.context(context);
         case PlaceFinding.GpuHost host -> {
-          blocks.backendOf.put(identity(host), "");
-          racks.computeIfAbsent(group(host), _ -> new ArrayList<>()).add(host);
+          blocks.backendOf.put(identity, "");
+          racks.computeIfAbsent(rackOf(host), _ -> new ArrayList<>()).add(host);
         }
-        case PlaceFinding.Here _, PlaceFinding.Unusable _, PlaceFinding.Unasked _ -> {}
       }
     }
     racks.forEach(blocks::rack);
+    for (PlaceFinding alias : aliases) {
+      String backend = blocks.backendOf.getOrDefault(identity(alias), "");
+      boolean isNew = existing.stream().noneMatch(block -> block.name().equals(backend));
+      blocks.found.add(shown(alias, backend, isNew));
+    }
     return blocks;
   }
 
@@ -90,7 +103,9 @@ final class BackendBlocks {
   /** What two names of one place have in common. */
   private static String identity(PlaceFinding finding) {
     return switch (finding) {
-      case PlaceFinding.Login login when !login.cluster().isEmpty() -> "slurm " + login.cluster();
+      case PlaceFinding.Login login when !login.cluster().isEmpty() ->
+          // Many are named "cluster"; they differ in their partitions.
+          "slurm " + login.cluster() + " " + login.partitions();
       case PlaceFinding.GpuHost host -> "host " + host.address();
       case PlaceFinding.Context context -> "kubernetes " + context.place();
       case PlaceFinding.Login _,
@@ -101,40 +116,61 @@ final class BackendBlocks {
     };
   }
 
-  private void known(PlaceFinding finding) {
+  private boolean isKnown(PlaceFinding finding) {
     if (finding instanceof PlaceFinding.Here(var name, var origin, var what)) {
       found.add(new Found(name, "local", what, origin, "local", false));
-      return;
+      return true;
     }
-    existing.stream()
-        .filter(block -> has(block, finding))
-        .findFirst()
-        .ifPresent(
-            block -> {
-              backendOf.put(identity(finding), block.name());
-              found.add(shown(finding, block.name(), false));
-            });
+    Optional<String> backend =
+        existing.stream().filter(block -> has(block, finding)).map(BackendConfig::name).findFirst();
+    backend.ifPresent(
+        name -> {
+          backendOf.put(identity(finding), name);
+          found.add(shown(finding, name, false));
+        });
+    return backend.isPresent();
   }
 
   private static boolean has(BackendConfig block, PlaceFinding finding) {
     Json.Obj values = block.values();
     return switch (finding) {
       case PlaceFinding.Login login ->
-          block.kind().equals("slurm") && values.text("login").equals(Optional.of(login.name()));
+          block.kind().equals("slurm")
+              && values
+                  .text("login")
+                  .filter(written -> isSame(written, login.name(), login.address()))
+                  .isPresent();
       case PlaceFinding.Context context ->
           block.kind().equals("kubernetes")
+              && values.text("context").map(context.name()::equals).orElse(context.isCurrent())
               && values
-                  .text("context")
-                  .map(context.name()::equals)
-                  .orElse(context.isCurrent() && values.text("kubeconfig").isEmpty());
+                  .text("kubeconfig")
+                  .map(Path::of)
+                  .map(file -> isFileOf(file, context))
+                  .orElse(true);
       case PlaceFinding.GpuHost host ->
           block.kind().equals("ssh")
               && values.items("hosts").stream()
                   .flatMap(item -> item.text("host").stream())
                   .flatMap(name -> expanded(name).stream())
-                  .anyMatch(name -> bare(name).equals(bare(host.name())));
+                  .anyMatch(written -> isSame(written, host.name(), host.address()));
       case PlaceFinding.Here _, PlaceFinding.Unusable _, PlaceFinding.Unasked _ -> false;
     };
+  }
+
+  private static boolean isFileOf(Path kubeconfig, PlaceFinding.Context context) {
+    return context.kubeconfig().map(kubeconfig::equals).orElse(kubeconfig.endsWith(".kube/config"));
+  }
+
+  /** Whether the configuration's words are a host's name, or where ssh finds it. */
+  private static boolean isSame(String written, String name, String address) {
+    String host = withoutUser(written);
+    String place = host.matches(".*:[0-9]+") ? host : host + ":22";
+    return bare(written).equals(bare(name)) || place.equals(withoutUser(address));
+  }
+
+  private static String withoutUser(String host) {
+    return host.replaceFirst("^.*@", "");
   }
 
   private static List<String> expanded(String name) {
@@ -148,7 +184,7 @@ final class BackendBlocks {
 
   /** Without user and port. */
   private static String bare(String host) {
-    return host.replaceFirst("^.*@", "").replaceFirst(":[0-9]+$", "");
+    return withoutUser(host).replaceFirst(":[0-9]+$", "");
   }
 
   private static Found shown(PlaceFinding finding, String backend, boolean isNew) {
@@ -197,11 +233,15 @@ final class BackendBlocks {
     add(context, name, lines);
   }
 
-  private void rack(String group, List<PlaceFinding.GpuHost> hosts) {
-    String name = unique(group);
+  private void rack(Rack rack, List<PlaceFinding.GpuHost> hosts) {
+    boolean isAlone = hosts.size() == 1 && rack.name().length() == 1;
+    String name = unique(isAlone ? bare(hosts.getFirst().name()) : rack.name());
     String all = hosts.stream().map(host -> word(host.name())).collect(Collectors.joining(", "));
     String gpus =
-        hosts.stream().map(PlaceFinding.GpuHost::gpus).distinct().collect(Collectors.joining("; "));
+        hosts.stream()
+            .map(PlaceFinding.GpuHost::gpus)
+            .distinct()
+            .collect(Collectors.joining(" or "));
     var lines = new ArrayList<String>();
     lines.add(
         name
@@ -211,7 +251,10 @@ final class BackendBlocks {
     lines.add("  hosts: [" + all + "]");
     lines.add("  # scratch: /PATH" + comment("a fast disk of the hosts; none: ~/gpush"));
     blocks.add(new Block(name, lines));
-    hosts.forEach(host -> found.add(shown(host, name, true)));
+    for (PlaceFinding.GpuHost host : hosts) {
+      backendOf.put(identity(host), name);
+      found.add(shown(host, name, true));
+    }
   }
 
   private void add(PlaceFinding finding, String name, List<String> lines) {
@@ -220,7 +263,11 @@ final class BackendBlocks {
     found.add(shown(finding, name, true));
   }
 
-  /** Machines whose names differ in their numbers alone belong together. */
+  /** Machines with the same GPUs whose names differ in their numbers alone belong together. */
+  private static Rack rackOf(PlaceFinding.GpuHost host) {
+    return new Rack(group(host), host.gpus().replaceAll("[0-9]+ × ", ""));
+  }
+
   private static String group(PlaceFinding.GpuHost host) {
     String name = bare(host.name());
     return host.group()

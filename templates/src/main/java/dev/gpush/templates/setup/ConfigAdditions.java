@@ -32,9 +32,9 @@ final class ConfigAdditions {
 
   private ConfigAdditions() {}
 
-  /** A file of these blocks alone. */
-  static String fresh(List<Block> blocks) {
-    return HEAD + text(blocks, 2, "\n");
+  /** A file of these blocks alone; empty where gpush could not read it. */
+  static Optional<String> fresh(List<Block> blocks) {
+    return Optional.of(HEAD + text(blocks, 2, "\n")).filter(text -> values(text).isPresent());
   }
 
   /** The blocks as lines below {@code backends:}. */
@@ -47,6 +47,10 @@ final class ConfigAdditions {
 
   /** Empty where it cannot be done safely. */
   static Optional<String> added(String before, List<Block> blocks) {
+    if (before.replace("\r\n", "").contains("\r")) {
+      // YAML ends a line there; the lines below would be others.
+      return Optional.empty();
+    }
     String lineEnd = before.contains("\r\n") ? "\r\n" : "\n";
     Optional<Yaml.Mapping> content = YamlReader.read(bytes(before)).content();
     Optional<Yaml.Entry> backends =
@@ -96,15 +100,7 @@ final class ConfigAdditions {
 
   /** Each with its end. */
   private static List<String> lines(String text) {
-    var lines = new ArrayList<String>();
-    int start = 0;
-    while (start < text.length()) {
-      int end = text.indexOf('\n', start);
-      int next = end < 0 ? text.length() : end + 1;
-      lines.add(text.substring(start, next));
-      start = next;
-    }
-    return lines;
+    return List.of(text.split("(?<=\n)", -1));
   }
 
   private record Value(String path, String value) {
@@ -116,7 +112,7 @@ final class ConfigAdditions {
   private static boolean isWhole(String before, String after, List<Block> blocks) {
     Optional<List<Value>> old = values(before);
     Optional<List<Value>> all = values(after);
-    Optional<List<Value>> own = values(fresh(blocks));
+    Optional<List<Value>> own = fresh(blocks).flatMap(ConfigAdditions::values);
     if (old.isEmpty() || all.isEmpty() || own.isEmpty()) {
       return false;
     }

@@ -117,8 +117,10 @@ final class ProjectProposal {
     only(images)
         .ifPresentOrElse(
             image ->
-                keys.add(
-                    line("image: " + BackendBlocks.word(image.getKey()), "of " + image.getValue())),
+                hints.add(
+                    line(
+                        "image: " + BackendBlocks.word(image.getKey()),
+                        "of " + image.getValue() + "; a Slurm cluster needs pyxis for it")),
             this::dockerfile);
     only(ports)
         .ifPresent(

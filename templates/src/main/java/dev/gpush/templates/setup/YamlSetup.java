@@ -23,8 +23,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /** Proposes and writes config.yaml and gpush.yaml. Thread-safe. */
 public final class YamlSetup implements Setup {
@@ -63,17 +61,10 @@ public final class YamlSetup implements Setup {
     if (!question.isNamed()) {
       project(config, question).ifPresent(changes::add);
     }
-    Set<String> answered =
-        findings.stream()
-            .filter(finding -> !(finding instanceof PlaceFinding.Unasked))
-            .map(PlaceFinding::name)
-            .collect(Collectors.toSet());
     return new SetupProposal(
         backends.found(),
         only(findings, PlaceFinding.Unusable.class),
-        only(findings, PlaceFinding.Unasked.class).stream()
-            .filter(unasked -> !answered.contains(unasked.name()))
-            .toList(),
+        only(findings, PlaceFinding.Unasked.class),
         changes,
         paste);
   }
@@ -86,8 +77,7 @@ public final class YamlSetup implements Setup {
     Path file = home.resolve("config.yaml");
     Optional<String> before = content(file);
     if (before.isEmpty()) {
-      String text = ConfigAdditions.fresh(blocks);
-      return Optional.of(new Change(file, before, text, text));
+      return ConfigAdditions.fresh(blocks).map(text -> new Change(file, before, text, text));
     }
     return ConfigAdditions.added(before.get(), blocks)
         .map(after -> new Change(file, before, ConfigAdditions.text(blocks, 2, "\n"), after));

@@ -40,10 +40,20 @@ final class YamlSetupTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private static final PlaceFinding LOGIN =
-      new PlaceFinding.Login("hpc", "~/.ssh/config:1", "alpha", List.of("cpu", "gpu (gpu:a100:4)"));
+      new PlaceFinding.Login(
+          "hpc",
+          "~/.ssh/config:1",
+          "ann@login.lab:22",
+          "alpha",
+          List.of("cpu", "gpu (gpu:a100:4)"));
 
   private static final PlaceFinding OTHER_LOGIN =
-      new PlaceFinding.Login("hpc2", "~/.ssh/config:2", "alpha", List.of());
+      new PlaceFinding.Login(
+          "hpc2",
+          "~/.ssh/config:2",
+          "ann@login2.lab:22",
+          "alpha",
+          List.of("cpu", "gpu (gpu:a100:4)"));
 
   private static final PlaceFinding CONTEXT =
       new PlaceFinding.Context(
@@ -148,6 +158,27 @@ final class YamlSetupTest {
   }
 
   @Test
+  void aRackHasOneKindOfGpus() throws Exception {
+    Map<String, BackendConfig> backends =
+        written(
+            host("h100", "10.0.0.1"),
+            new PlaceFinding.GpuHost("h200", "f", "a@10.0.0.2:22", Optional.empty(), "8 × H200"),
+            host("n01", "10.0.0.3"),
+            new PlaceFinding.GpuHost("n02", "f", "a@10.0.0.4:22", Optional.empty(), "7 × H100"),
+            host("DOM\\ml@10.9.9.9", "10.9.9.9"));
+
+    assertEquals(
+        List.of("h100", "h200", "local", "n", "rack-10-9-9"),
+        backends.keySet().stream().sorted().toList());
+    assertTrue(config().contains("# 8 × H100 or 7 × H100 each, ~/.ssh/config:9"), config());
+  }
+
+  @Test
+  void aNewFileThatGpushCouldNotReadIsNotWritten() throws Exception {
+    assertEquals(List.of(), propose(LOGIN, host("no host", "10.0.0.1")).changes());
+  }
+
+  @Test
   void aSecondTimeNothingIsNew() throws Exception {
     PlaceFinding[] all = {
       LOGIN, OTHER_LOGIN, CONTEXT, host("gpu01", "10.0.0.1"), host("alias", "10.0.0.1")
@@ -159,8 +190,38 @@ final class YamlSetupTest {
     assertEquals(List.of(), again.changes());
     assertEquals("", again.paste());
     assertEquals(
-        List.of("hpc", "big-one", "gpu"), again.found().stream().map(Found::backend).toList());
+        List.of("hpc", "big-one", "gpu", "hpc", "gpu"),
+        again.found().stream().map(Found::backend).toList());
     assertTrue(again.found().stream().noneMatch(Found::isNew));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{kind: slurm, login: ann@hpc}",
+        "{kind: slurm, login: login.lab}",
+        "{kind: ssh, hosts: [\"10.0.0.[1-4]\"]}",
+        "{kind: kubernetes, context: \"arn:aws:eks:us-east-1:123:cluster/Big_One\",\n"
+            + "    namespace: ml, image: x, kubeconfig: /k/my config}",
+      })
+  void aBackendIsKnownByWhatItsNamesMean(String block) throws Exception {
+    config("backends:\n  mine: " + block + "\n");
+
+    assertEquals(
+        1,
+        propose(LOGIN, CONTEXT, host("gpu01", "10.0.0.1")).found().stream()
+            .filter(place -> place.backend().equals("mine"))
+            .count());
+  }
+
+  @Test
+  void aContextOfTheSameNameInAnotherFileIsNew() throws Exception {
+    config(
+        "backends:\n  mine: {kind: kubernetes, context: \""
+            + CONTEXT.name()
+            + "\", kubeconfig: /k/other}\n");
+
+    assertTrue(propose(CONTEXT).found().getFirst().isNew());
   }
 
   @ParameterizedTest
@@ -199,6 +260,7 @@ final class YamlSetupTest {
       strings = {
         "backends: {a: {kind: local}}\n",
         "{backends: {a: {kind: local}}}\n",
+        "defaults: {nodes: 2}\rbackends:\r  a: {kind: local}\rowner: ann\r",
         "backends: {\n  a: {kind: local}\n}\n",
       })
   void whereItCannotBeAddedSafelyItIsForPasting(String before) throws Exception {
@@ -269,14 +331,19 @@ final class YamlSetupTest {
   }
 
   @Test
-  void aNamedPlaceThatOneFinderKnowsIsNotUnaskedForTheOther() throws Exception {
-    PlaceFinding unknown =
-        new PlaceFinding.Unasked("hpc", "you", "its name cannot be resolved", "ssh hpc");
+  void noPlaceVanishesBecauseAnotherHasItsName() throws Exception {
+    var context = new PlaceFinding.Unasked("hpc", "~/.kube/config", "logs in by aws", "");
+    var namesake =
+        new PlaceFinding.Login("far", "~/.ssh/config:3", "ann@far:22", "alpha", List.of("h100"));
     uv();
 
-    SetupProposal proposal = setup(unknown, LOGIN).propose(question("hpc"));
+    SetupProposal proposal = setup(context, LOGIN, OTHER_LOGIN, namesake).propose(question("hpc"));
 
-    assertEquals(List.of(), proposal.unasked());
+    assertEquals(List.of(context), proposal.unasked());
+    assertEquals(
+        List.of("hpc hpc", "far far", "hpc2 hpc"),
+        proposal.found().stream().map(it -> it.name() + " " + it.backend()).toList());
+    assertTrue(proposal.found().stream().allMatch(Found::isNew));
     assertEquals(1, proposal.changes().size(), "names are about places alone");
   }
 
@@ -320,8 +387,8 @@ final class YamlSetupTest {
         # Facts of this project, to be committed. gpush init wrote this; edit it freely.
         # gpush config shows what counts here.
         python: uv.lock   # each node gets what uv sync makes of it; uv must be there
-        image: ghcr.io/acme/train:1   # of train.dstack.yml
         ports: [8000]   # of train.dstack.yml; they get a port of this machine
+        # image: ghcr.io/acme/train:1   # of train.dstack.yml; a Slurm cluster needs pyxis for it
         # nodes: 2   # of train.dstack.yml
         # gpus: H100:8   # per node
         # outputs: /PATH   # a folder of the nodes for results ($GPUSH_OUTPUT); git ignores checkpoints, wandb

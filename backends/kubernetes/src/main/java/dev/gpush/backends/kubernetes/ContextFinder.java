@@ -27,13 +27,9 @@ import java.util.Set;
 
 /**
  * Finds contexts of the user's kubeconfig files in whose namespace a gang may be made. A login
- * program that may ask the user is run only for a context that the user named.
+ * program, which may ask the user and may hang, is run only for a context that the user named.
  */
 public final class ContextFinder implements PlaceFinder {
-  /** They ask nobody: without a login they fail. */
-  private static final Set<String> SILENT =
-      Set.of("aws", "aws-iam-authenticator", "gke-gcloud-auth-plugin");
-
   private static final Set<String> RESOURCES =
       Set.of("nvidia.com/gpu", "amd.com/gpu", "google.com/tpu");
 
@@ -41,6 +37,11 @@ public final class ContextFinder implements PlaceFinder {
 
   public ContextFinder(Clock clock) {
     this.clock = clock;
+  }
+
+  @Override
+  public String kind() {
+    return "contexts";
   }
 
   @Override
@@ -90,8 +91,7 @@ public final class ContextFinder implements PlaceFinder {
               origin,
               "has its cluster or user in another file",
               "kubectl config view --flatten --minify --context " + name);
-      case Login.Program(var command, var isSilent)
-          when !isNamed && !isSilent && !SILENT.contains(base(command)) ->
+      case Login.Program(var command) when !isNamed ->
           PlaceCheck.unasked(
               name,
               origin,

@@ -30,8 +30,8 @@ record KubeconfigFile(Path path, List<KubeContext> contexts, Optional<String> pr
     /** By a token or a certificate. */
     record Silent() implements Login {}
 
-    /** By a program, which may ask the user, unless it says that it never does. */
-    record Program(String command, boolean isSilent) implements Login {}
+    /** By a program, which may ask the user. */
+    record Program(String command) implements Login {}
 
     /** Its cluster or its user is not in this file. */
     record Elsewhere() implements Login {}
@@ -74,12 +74,11 @@ record KubeconfigFile(Path path, List<KubeContext> contexts, Optional<String> pr
     Optional<Yaml> access = user.get().get("user");
     Optional<Yaml> program = access.flatMap(it -> it.get("exec"));
     if (program.isPresent()) {
-      boolean isSilent = program.get().text("interactiveMode").equals(Optional.of("Never"));
-      return new Login.Program(program.get().text("command").orElse(""), isSilent);
+      return new Login.Program(program.get().text("command").orElse(""));
     }
     return access
         .flatMap(it -> it.get("auth-provider"))
-        .<Login>map(it -> new Login.Program(it.text("name").orElse("auth-provider"), false))
+        .<Login>map(it -> new Login.Program(it.text("name").orElse("auth-provider")))
         .orElseGet(Login.Silent::new);
   }
 

@@ -138,7 +138,7 @@ final class ContextFinderTest {
   }
 
   @Test
-  void aLoginProgramThatMayAskIsRunOnlyForANamedContext() throws Exception {
+  void aLoginProgramIsRunOnlyForANamedContext() throws Exception {
     Path ran = home.resolve("ran");
     Path program = home.resolve("kubelogin");
     Files.writeString(
@@ -152,7 +152,9 @@ final class ContextFinderTest {
         "cw",
         port(),
         "ml",
-        "{exec: {apiVersion: client.authentication.k8s.io/v1, command: \"" + program + "\"}}");
+        "{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: \""
+            + program
+            + "\"}}");
 
     assertEquals(
         List.of(

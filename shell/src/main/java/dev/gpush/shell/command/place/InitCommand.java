@@ -1,5 +1,6 @@
 package dev.gpush.shell.command.place;
 
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.setup.PlaceFinding;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Parameters;
     name = "init",
     header = "Look for places with GPUs and configure them",
     description = {
-      "Looks for at most five seconds: at hosts of your ssh configuration, contexts of your"
+      "Looks for at most five seconds, twenty with names: at hosts of your ssh configuration, contexts of your"
           + " kubeconfig, this machine, and hosts of SkyPilot and dstack. Shows what it found and"
           + " what it would write, config.yaml and, in a project, gpush.yaml, and asks. Nothing is"
           + " tried that might need you, such as a second factor; name such a host or context to"
@@ -61,7 +62,7 @@ public final class InitCommand implements Action {
         proposal.changes().forEach(call.services().setup()::write);
       }
       call.print(SetupDocuments.proposal(proposal, isWritten));
-      return 0;
+      return status(call, proposal);
     }
     show(call, proposal);
     if (proposal.changes().isEmpty()) {
@@ -72,7 +73,12 @@ public final class InitCommand implements Action {
         call.say("wrote " + call.shortened(change.file()));
       }
     }
-    return 0;
+    return status(call, proposal);
+  }
+
+  /** A script that says --yes must notice that backends are missing. */
+  private static int status(Call call, SetupProposal proposal) {
+    return call.common().yes && !proposal.paste().isEmpty() ? ExitStatus.FAILED.number() : 0;
   }
 
   private SetupProposal propose(Call call) throws InterruptedException {
@@ -121,7 +127,9 @@ public final class InitCommand implements Action {
       call.print(indented(change.added()));
     }
     if (!proposal.paste().isEmpty()) {
-      call.print("\nYour config.yaml cannot be added to safely; put this below backends:\n");
+      call.print(
+          "\nYour config.yaml cannot be added to safely. Write its backends: as lines, one block each,"
+              + " then add:\n");
       call.print(indented(proposal.paste()));
     }
   }

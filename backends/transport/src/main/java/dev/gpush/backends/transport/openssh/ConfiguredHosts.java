@@ -13,18 +13,22 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The names that the user's ssh configuration has after {@code Host}, without those with wildcards.
  * Only names are read here; what they mean only ssh knows.
  *
  * @param hosts each once, in the order of the files
- * @param execution the file and line of a {@code Match exec}: there ssh runs a command for each
- *     connection, and even to say what the configuration means
+ * @param execution why ssh may run a command for each connection, and even to say what the
+ *     configuration means: a {@code Match exec}, or a file that only ssh can find
  */
 record ConfiguredHosts(List<ListedHost> hosts, Optional<String> execution) {
   /** Files may include each other. */
   private static final int MOST_FILES = 256;
+
+  /** Variables, tokens, other users' home folders, and what two readers may take differently. */
+  private static final Pattern UNKNOWN = Pattern.compile("\\$\\{|%|^~[^/]|\\[:|[^ -~]");
 
   ConfiguredHosts {
     hosts = List.copyOf(hosts);
@@ -86,12 +90,16 @@ record ConfiguredHosts(List<ListedHost> hosts, Optional<String> execution) {
                     name ->
                         hosts.putIfAbsent(name, new ListedHost(name, Optional.empty(), origin)));
         case "match" -> {
-          if (rest.stream().anyMatch(word -> word.matches("(?i)!?exec"))) {
-            execution = execution.or(() -> Optional.of(origin));
+          if (rest.stream().anyMatch(word -> word.matches("(?is)!?exec(=.*)?"))) {
+            runs(origin + " has a Match exec, which runs a command");
           }
         }
         case "include" -> {
           for (String pattern : rest) {
+            if (UNKNOWN.matcher(pattern).find()) {
+              runs(origin + " includes what only ssh can find, and that may run a command");
+              continue;
+            }
             for (Path file : IncludedFiles.of(pattern, home.resolve(".ssh"), home)) {
               file(file);
             }
@@ -99,6 +107,10 @@ record ConfiguredHosts(List<ListedHost> hosts, Optional<String> execution) {
         }
         default -> {}
       }
+    }
+
+    private void runs(String why) {
+      execution = execution.or(() -> Optional.of(why));
     }
 
     private static boolean isName(String pattern) {

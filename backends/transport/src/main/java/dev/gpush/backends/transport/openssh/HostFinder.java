@@ -34,6 +34,7 @@ public final class HostFinder implements PlaceFinder {
   private final Path home;
   private final Path own;
   private final List<HostSource> others;
+  private final PlaceFinder elsewhere;
   private final Launch launch;
   private final Tasks tasks;
 
@@ -43,13 +44,26 @@ public final class HostFinder implements PlaceFinder {
    * @param home whose .ssh ssh reads
    * @param own gpush's file of sessions
    * @param others what lists hosts besides the ssh configuration
+   * @param elsewhere what knows names that are no hosts
    */
-  public HostFinder(Path home, Path own, List<HostSource> others, Launch launch, Tasks tasks) {
+  public HostFinder(
+      Path home,
+      Path own,
+      List<HostSource> others,
+      PlaceFinder elsewhere,
+      Launch launch,
+      Tasks tasks) {
     this.home = home;
     this.own = own;
     this.others = List.copyOf(others);
+    this.elsewhere = elsewhere;
     this.launch = launch;
     this.tasks = tasks;
+  }
+
+  @Override
+  public String kind() {
+    return "ssh hosts";
   }
 
   @Override
@@ -67,7 +81,7 @@ public final class HostFinder implements PlaceFinder {
         source -> source.hosts(question).forEach(host -> hosts.putIfAbsent(host.host(), host)));
     written.hosts().forEach(host -> hosts.putIfAbsent(host.host(), host));
     List<ListedHost> asked =
-        question.isNamed() ? named(question.names(), hosts) : List.copyOf(hosts.values());
+        question.isNamed() ? named(question, hosts) : List.copyOf(hosts.values());
     var turns = new Semaphore(MOST_AT_ONCE, true);
     SshSettings settings = SshSettings.usual(NO_SOCKETS, question.environment());
     var checks = new ArrayList<PlaceCheck>();
@@ -84,9 +98,11 @@ public final class HostFinder implements PlaceFinder {
     return checks;
   }
 
-  /** Also hosts that no file names: ssh may know them. */
-  private static List<ListedHost> named(List<String> names, Map<String, ListedHost> hosts) {
-    return names.stream()
+  /** Also names that no file has: ssh may know them. */
+  private List<ListedHost> named(SetupQuestion question, Map<String, ListedHost> hosts) {
+    List<String> others = elsewhere.checks(question).stream().map(PlaceCheck::name).toList();
+    return question.names().stream()
+        .filter(name -> hosts.containsKey(name) || !others.contains(name))
         .map(name -> hosts.getOrDefault(name, new ListedHost(name, Optional.empty(), "you")))
         .toList();
   }
@@ -99,11 +115,7 @@ public final class HostFinder implements PlaceFinder {
       Semaphore turns) {
     String name = host.host();
     if (execution.isPresent() && !question.isNamed()) {
-      return PlaceCheck.unasked(
-          name,
-          host.origin(),
-          execution.get() + " has a Match exec, which runs a command",
-          "gpush init " + name);
+      return PlaceCheck.unasked(name, host.origin(), execution.get(), "gpush init " + name);
     }
     try {
       var look =

@@ -26,19 +26,23 @@ import java.util.stream.Collectors;
  * Asks one host what it has, by one ssh that shares and keeps no connection. First {@code ssh -G}
  * says what the configuration means. Where a login might need the user, the host is not tried
  * unless the user named it: through a jump host or a proxy program, which do not learn that nobody
- * may be asked; with an agent that asks by itself; and without a key. Hardware keys are never used,
- * because they want to be touched.
+ * may be asked; with an agent that asks by itself; and without a key. Hardware keys, which want to
+ * be touched, are used only for a host that the user named.
  */
 final class HostLook implements PlaceCheck.Inspection {
-  /** For {@code sh -s}, so that the login shell may be any; no program may read the rest of it. */
+  /**
+   * For {@code sh -s}, so that the login shell may be any; no program may read the rest of it. A
+   * sinfo whose controller is down hangs, and must not cost the answer about GPUs.
+   */
   private static final String SCRIPT =
       """
+      command -v timeout >/dev/null || timeout() { shift; "$@"; }
       echo gpush-look
       gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null </dev/null) &&
         printf '%s\\n' "$gpus" | sed 's/^/gpu /'
       gpus=$(rocm-smi --showproductname --csv 2>/dev/null </dev/null) &&
         printf '%s\\n' "$gpus" | sed -n 's/^card[0-9]*,\\([^,]*\\).*/gpu \\1/p'
-      if partitions=$(sinfo -h -o '%R|%G' 2>/dev/null </dev/null); then
+      if partitions=$(timeout "$seconds" sinfo -h -o '%R|%G' 2>/dev/null </dev/null); then
         echo "cluster $(scontrol show config 2>/dev/null </dev/null | sed -n 's/^ClusterName *= *//p')"
         printf '%s\\n' "$partitions" | head -n 40 | sed 's/^/partition /'
       fi
@@ -81,7 +85,8 @@ final class HostLook implements PlaceCheck.Inspection {
 
   @Override
   public PlaceFinding look(Duration limit) throws InterruptedException {
-    if (!turns.tryAcquire(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+    // Before the search ends, which would call this host one that did not answer.
+    if (!turns.tryAcquire(limit.toNanos() * 4 / 5, TimeUnit.NANOSECONDS)) {
       return unasked("there was no time for it", again());
     }
     try {
@@ -97,7 +102,8 @@ final class HostLook implements PlaceCheck.Inspection {
       if (person.isPresent()) {
         return unasked(person.get(), again());
       }
-      Said answer = said(commands.look(limit), SCRIPT, limit);
+      String script = "seconds=" + limit.toSeconds() * 2 / 5 + "\n" + SCRIPT;
+      Said answer = said(commands.look(limit, isNamed), script, limit);
       int mark = answer.output().indexOf(MARK);
       return mark < 0
           ? answer.status() == 255 ? unreached(answer.errors()) : unusable("runs no commands")
@@ -132,6 +138,9 @@ final class HostLook implements PlaceCheck.Inspection {
     if (!effective.getOrDefault("proxycommand", "none").equals("none")) {
       return Optional.of("is reached through a program (ProxyCommand)");
     }
+    if (!effective.getOrDefault("knownhostscommand", "none").equals("none")) {
+      return Optional.of("runs a program for host keys (KnownHostsCommand)");
+    }
     String agent = effective.getOrDefault("identityagent", "SSH_AUTH_SOCK");
     if (!agent.equals("SSH_AUTH_SOCK") && !agent.equals("none")) {
       return Optional.of("has an agent of its own (IdentityAgent), which may ask you");
@@ -151,7 +160,7 @@ final class HostLook implements PlaceCheck.Inspection {
           unasked(
               "asks for " + methods,
               "add it to config.yaml as kind slurm (login: NAME) or ssh, then gpush login");
-      case MachineFailure.KeyRefused _ -> unasked("accepts none of your keys", "ssh " + name);
+      case MachineFailure.KeyRefused _ -> unasked("accepts none of your keys", again());
       case MachineFailure.HostKeyUnknown _ -> unasked("has a host key that is new", "ssh " + name);
       case MachineFailure other ->
           unasked(CleanText.line(FailureText.clause(other), MOST_REASON), "ssh " + name);
@@ -159,6 +168,12 @@ final class HostLook implements PlaceCheck.Inspection {
   }
 
   private PlaceFinding finding(String answer, Map<String, String> effective) {
+    String address =
+        effective.getOrDefault("user", "")
+            + "@"
+            + effective.getOrDefault("hostname", host.host())
+            + ":"
+            + effective.getOrDefault("port", "");
     Map<String, Integer> gpus = new TreeMap<>();
     words(answer, "gpu ")
         .forEach(name -> gpus.merge(name.replaceFirst("(?i)^nvidia ", ""), 1, Integer::sum));
@@ -166,7 +181,8 @@ final class HostLook implements PlaceCheck.Inspection {
     if (!clusters.isEmpty()) {
       List<String> partitions =
           words(answer, "partition ").stream().distinct().map(HostLook::partition).toList();
-      return new PlaceFinding.Login(host.host(), host.origin(), clusters.getFirst(), partitions);
+      return new PlaceFinding.Login(
+          host.host(), host.origin(), address, clusters.getFirst(), partitions);
     }
     if (gpus.isEmpty()) {
       return unusable("no GPUs and no Slurm");
@@ -175,12 +191,6 @@ final class HostLook implements PlaceCheck.Inspection {
         gpus.entrySet().stream()
             .map(kind -> kind.getValue() + " × " + kind.getKey())
             .collect(Collectors.joining(", "));
-    String address =
-        effective.getOrDefault("user", "")
-            + "@"
-            + effective.getOrDefault("hostname", host.host())
-            + ":"
-            + effective.getOrDefault("port", "");
     return new PlaceFinding.GpuHost(host.host(), host.origin(), address, host.group(), what);
   }
 

@@ -54,20 +54,25 @@ final class SshCommands {
 
   /**
    * Gives a script to {@code sh} there, over a connection of its own or one that the user has open
-   * already. Asks nobody for anything, a touch of a hardware key included.
+   * already. Asks nobody for anything; only for a host that the user named a hardware key may want
+   * to be touched.
    *
    * @param limit for all of it; connecting takes most of that, so that others have their turn
    */
-  List<String> look(Duration limit) {
+  List<String> look(Duration limit, boolean isNamed) {
     var line = start();
     line.addAll(List.of("-T", "-a", "-x"));
     option(line, "BatchMode=yes");
-    option(line, "PreferredAuthentications=gssapi-with-mic,hostbased,publickey");
-    // The older name, which newer versions take as well.
-    option(line, "PubkeyAcceptedKeyTypes=-sk-*");
-    option(line, "PKCS11Provider=none");
+    if (!isNamed) {
+      option(line, "PreferredAuthentications=gssapi-with-mic,hostbased,publickey");
+      // The older name, which newer versions take as well.
+      option(line, "PubkeyAcceptedKeyTypes=-sk-*");
+      option(line, "PKCS11Provider=none");
+    }
     option(line, "StrictHostKeyChecking=yes");
     option(line, "UpdateHostKeys=no");
+    // It would add the address to known_hosts.
+    option(line, "CheckHostIP=no");
     option(line, "ControlMaster=no");
     option(line, "ConnectTimeout=" + (limit.toSeconds() * 3 / 5 + 1));
     option(line, "ConnectionAttempts=1");

@@ -44,7 +44,8 @@ final class HostFinderRigTest {
             command.addAll(words.subList(1, words.size()));
             return ChildPipe.start(command, environment);
           };
-      var finder = new HostFinder(home, home.resolve("none"), List.of(), launch, tasks);
+      var finder =
+          new HostFinder(home, home.resolve("none"), List.of(), _ -> List.of(), launch, tasks);
       var question = new SetupQuestion(home, home, System.getenv(), List.of());
       for (PlaceCheck check : finder.checks(question)) {
         if (!check.name().equals("bastion")) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.setup.HostSource;
 import dev.gpush.core.setup.HostSource.ListedHost;
 import dev.gpush.core.setup.PlaceCheck;
+import dev.gpush.core.setup.PlaceFinder;
 import dev.gpush.core.setup.PlaceFinding;
 import dev.gpush.core.setup.SetupQuestion;
 import dev.gpush.core.task.Tasks;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Hosts behind an ssh that is a script: each host is a folder of programs on this machine. */
 final class HostFinderTest {
@@ -74,6 +76,7 @@ final class HostFinderTest {
   }
 
   private List<PlaceCheck> checks(String... names) {
+    PlaceFinder contexts = _ -> List.of(PlaceCheck.unasked("prod", "~/.kube/config", "", ""));
     HostSource source = _ -> List.copyOf(others);
     Launch launch =
         (words, environment) -> {
@@ -82,7 +85,8 @@ final class HostFinderTest {
           command.addAll(words.subList(1, words.size()));
           return ChildPipe.start(command, environment);
         };
-    var finder = new HostFinder(home, home.resolve("ssh_config"), List.of(source), launch, tasks);
+    var finder =
+        new HostFinder(home, home.resolve("ssh_config"), List.of(source), contexts, launch, tasks);
     Map<String, String> environment = Map.of("PATH", System.getenv("PATH"));
     return finder.checks(new SetupQuestion(home, home, environment, List.of(names)));
   }
@@ -104,18 +108,20 @@ final class HostFinderTest {
   void namesComeFromAllFilesAndPatternsAreNone() throws Exception {
     config(
         """
-        Include extra_* "%s"
+        Include extra_* "%s" x[1 */conf?g
         Host hpc gpu01 gpu* !gpu02 *.lab
         Host=quoted # comment
         """
             .formatted(home.resolve("ssh_config")));
     Files.writeString(home.resolve(".ssh/extra_b"), "host b\n");
     Files.writeString(home.resolve(".ssh/extra_a"), "HOST a hpc\n");
+    Files.createDirectories(home.resolve(".ssh/work"));
+    Files.writeString(home.resolve(".ssh/work/config"), "Host deep\n");
     Files.writeString(home.resolve("ssh_config"), "Host devbox\nMatch exec \"gpush\"\n");
     others.add(new ListedHost("ml@10.0.0.7", Optional.of("pool"), "~/.sky"));
 
     assertEquals(
-        List.of("ml@10.0.0.7", "a", "hpc", "b", "gpu01", "quoted"),
+        List.of("ml@10.0.0.7", "a", "hpc", "b", "deep", "gpu01", "quoted"),
         checks().stream().map(PlaceCheck::name).toList());
     assertEquals("~/.ssh/config:3", checks().getLast().origin());
     assertEquals("", calls());
@@ -140,7 +146,11 @@ final class HostFinderTest {
     assertEquals(
         List.of(
             new PlaceFinding.Login(
-                "hpc", "~/.ssh/config:1", "alpha", List.of("cpu", "gpu (gpu:a100:4)")),
+                "hpc",
+                "~/.ssh/config:1",
+                "ann@login.lab:22",
+                "alpha",
+                List.of("cpu", "gpu (gpu:a100:4)")),
             new PlaceFinding.GpuHost(
                 "gpu01",
                 "~/.ssh/config:1",
@@ -152,10 +162,22 @@ final class HostFinderTest {
         found());
   }
 
-  /** Such a file has ssh run a command even to say what it means. */
   @Test
-  void withAMatchExecNoSshIsRunUnlessTheUserNamesAHost() throws Exception {
-    config("Host gpu01\nMatch originalhost gpu* exec \"touch x\"\n");
+  void aSinfoThatHangsDoesNotHideTheGpus() throws Exception {
+    config("Host gpu01\n");
+    host("gpu01", "");
+    program("gpu01", "nvidia-smi", "echo L4");
+    program("gpu01", "sinfo", "exec tail -f /dev/null");
+    program("gpu01", "timeout", "exit 124");
+
+    assertEquals("1 × L4", ((PlaceFinding.GpuHost) found().getFirst()).gpus());
+  }
+
+  /** Such a file has ssh run a command even to say what it means. */
+  @ParameterizedTest
+  @ValueSource(strings = {"exec \"touch x\"", "!Exec x", "exec=x", "exec=\"touch x\""})
+  void withAMatchExecNoSshIsRunUnlessTheUserNamesAHost(String criterion) throws Exception {
+    config("Host gpu01\nMatch originalhost gpu* " + criterion + "\n");
     host("gpu01", "");
     program("gpu01", "nvidia-smi", "echo L4");
 
@@ -173,11 +195,23 @@ final class HostFinderTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"${HOME}/x", "%d/x", "~root/x"})
+  void aFileThatOnlySshCanFindMayHaveAMatchExec(String file) throws Exception {
+    config("Host gpu01\nInclude " + file + "\n");
+
+    assertEquals(
+        "~/.ssh/config:2 includes what only ssh can find, and that may run a command",
+        ((PlaceFinding.Unasked) found().getFirst()).why());
+    assertEquals("", calls());
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '>',
       value = {
         "proxyjump bastion > is reached through bastion",
         "proxycommand access ssh > is reached through a program (ProxyCommand)",
+        "knownhostscommand /bin/keys > runs a program for host keys (KnownHostsCommand)",
         "identityagent ~/a.sock > has an agent of its own (IdentityAgent), which may ask you",
         "pubkeyauthentication false > takes no key, only what you type",
         "preferredauthentications keyboard-interactive,password > takes no key, only what you type",
@@ -210,11 +244,18 @@ final class HostFinderTest {
             "PubkeyAcceptedKeyTypes=-sk-*",
             "PKCS11Provider=none",
             "StrictHostKeyChecking=yes",
+            "CheckHostIP=no",
             "ControlMaster=no",
             "PermitLocalCommand=no",
             "ClearAllForwardings=yes")) {
       assertTrue(look.contains("-o " + option), option);
     }
+
+    found("gpu01");
+
+    look = calls().lines().toList().getLast();
+    assertTrue(look.contains("BatchMode=yes"), look);
+    assertFalse(look.contains("PubkeyAcceptedKeyTypes"), "the user's own keys and algorithms");
   }
 
   @ParameterizedTest
@@ -234,6 +275,12 @@ final class HostFinderTest {
 
     assertEquals(why, unasked.why());
     assertFalse(unasked.remedy().isEmpty());
+  }
+
+  @Test
+  void ofTheNamesThatNoFileOfSshHasContextsAreNoHosts() {
+    assertEquals(
+        List.of("unknown"), checks("prod", "unknown").stream().map(PlaceCheck::name).toList());
   }
 
   @Test
