@@ -172,8 +172,7 @@ class Supervisor:
 
     def keep(self, number, channel, data):
         if data and number != journal.LAUNCHER and not self.has_printed:
-            self.has_printed = True
-            self.journal.event({"event": "printed", "ms": self.elapsed()})
+            self.has_printed = self.journal.event({"event": "printed", "ms": self.elapsed()})
         self.listen(number, channel, data)
         is_late = self.torch_ranks and self.late is not None and len(self.quiet) == self.spec["procs"]
         if is_late and (number, channel) == (journal.LAUNCHER, journal.ERR):

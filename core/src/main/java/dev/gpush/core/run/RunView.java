@@ -76,16 +76,6 @@ public record RunView(
       Optional<RunFailure> failure,
       Optional<RunTransport> transport,
       Trace trace) {
-    public Progress(
-        State state,
-        Optional<Integer> exit,
-        Instant started,
-        Optional<Instant> ended,
-        Optional<RunFailure> failure,
-        Optional<RunTransport> transport) {
-      this(state, exit, started, ended, failure, transport, Trace.none());
-    }
-
     /** From now on; nothing has started yet. */
     public static Progress starting(Instant now) {
       return new Progress(
@@ -94,7 +84,8 @@ public record RunView(
           now,
           Optional.empty(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          Trace.none());
     }
 
     public Progress in(State next) {

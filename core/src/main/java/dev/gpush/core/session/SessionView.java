@@ -30,14 +30,15 @@ public record SessionView(
    * @param detail why queued, what is degraded, what leaked; empty when all is well
    * @param needsLogin what {@code gpush login} must be called with before it continues; empty: no
    *     login is needed
+   * @param isStarting the request that makes it is not over, which may be READY before that
    * @param trace of its start, until now while it starts
    */
   public record Status(
-      SessionState state, String detail, Optional<String> needsLogin, Trace trace) {
-    public Status(SessionState state, String detail, Optional<String> needsLogin) {
-      this(state, detail, needsLogin, Trace.none());
-    }
-  }
+      SessionState state,
+      String detail,
+      Optional<String> needsLogin,
+      boolean isStarting,
+      Trace trace) {}
 
   /**
    * What it has, or has asked for.

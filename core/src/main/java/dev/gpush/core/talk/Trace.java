@@ -103,11 +103,13 @@ public record Trace(Duration took, List<Phase> phases) {
     return phases.stream().map(Phase::took).reduce(took, Duration::minus);
   }
 
-  /** With a phase that came after it. */
+  /** With a phase that came after it, for the one of the same stage. */
   public Trace with(Phase last) {
+    Duration before = phase(last.stage()).map(Phase::took).map(took::minus).orElse(took);
     var all = new ArrayList<>(phases);
+    all.removeIf(each -> each.stage() == last.stage());
     all.add(last);
-    return new Trace(took.plus(last.took()), all);
+    return new Trace(before.plus(last.took()), all);
   }
 
   public Json.Obj json() {

@@ -57,7 +57,13 @@ public final class TracedTalk implements Talk {
 
   @Override
   public Step step(String what) {
-    return new Timed(Optional.empty(), talk.step(what), what);
+    var step = new Timed(Optional.empty(), talk.step(what), what);
+    synchronized (this) {
+      if (!open.isEmpty()) {
+        open.getLast().steps.add(step);
+      }
+    }
+    return step;
   }
 
   /** Until now, also of the phase that is not over. */
@@ -100,13 +106,11 @@ public final class TracedTalk implements Talk {
 
   /** A step is what its phase waited for, if it took most of that. */
   private synchronized void end(Timed step) {
-    Duration took = step.took();
     if (!open.remove(step)) {
-      if (!open.isEmpty()) {
-        open.getLast().hear(took, step.words());
-      }
+      open.stream().filter(phase -> phase.steps.remove(step)).forEach(phase -> phase.hear(step));
       return;
     }
+    Duration took = step.took();
     step.stage.ifPresent(stage -> ended.merge(stage, step.phase(stage, took), Phase::and));
     if (!open.isEmpty()) {
       open.getLast().inner = open.getLast().inner.plus(took);
@@ -120,6 +124,7 @@ public final class TracedTalk implements Talk {
     private final String what;
     private final long start = clock.nanos();
     private volatile String detail = "";
+    private final List<Timed> steps = new ArrayList<>();
     private Duration inner = Duration.ZERO;
     private Duration longest = Duration.ZERO;
     private String heard = "";
@@ -138,10 +143,11 @@ public final class TracedTalk implements Talk {
       return detail.isEmpty() ? what : what + ": " + detail;
     }
 
-    void hear(Duration time, String words) {
+    void hear(Timed step) {
+      Duration time = step.took();
       if (time.compareTo(longest) > 0) {
         longest = time;
-        heard = words;
+        heard = step.words();
       }
     }
 
@@ -149,6 +155,7 @@ public final class TracedTalk implements Talk {
      * @param whole with the phases within it that are over
      */
     Phase phase(Stage named, Duration whole) {
+      steps.forEach(this::hear);
       Duration time = whole.minus(inner);
       boolean isOfStep = longest.multipliedBy(2).compareTo(time) > 0;
       return new Phase(named, time, isOfStep ? heard : words());

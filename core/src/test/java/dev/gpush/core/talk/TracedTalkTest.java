@@ -121,6 +121,27 @@ final class TracedTalkTest {
   }
 
   @Test
+  void aStepThatIsNotOverIsWhatItsPhaseWaitsFor() {
+    try (Talk.Step _ = talk.phase(Stage.WORKSPACE, "bringing files to the nodes");
+        Talk.Step step = talk.step("syncing 1200 files")) {
+      pass(1000);
+      step.detail("312 sent");
+      assertEquals(
+          List.of(phase(Stage.WORKSPACE, 1000, "syncing 1200 files: 312 sent")),
+          talk.trace().phases());
+      try (Talk.Step _ = talk.phase(Stage.SLOTS, "waiting for run 7")) {
+        pass(500);
+        assertEquals("waiting for run 7", talk.trace().phases().getLast().what());
+      }
+      step.detail("1200 sent");
+      pass(9000);
+    }
+
+    assertEquals(
+        "syncing 1200 files: 1200 sent", talk.trace().phase(Stage.WORKSPACE).orElseThrow().what());
+  }
+
+  @Test
   void theQueueOfAnEarlierGatewayCounts() {
     var resumed = new TracedTalk(Talk.silent(), clock, Duration.ofMinutes(10));
     try (Talk.Step _ = resumed.phase(Stage.QUEUE, "reserving")) {

@@ -122,7 +122,7 @@ public final class SessionViews {
             .toList();
     return new SessionView(
         identity(entry),
-        new SessionView.Status(state, detail, Optional.empty(), entry.status().trace()),
+        new SessionView.Status(state, detail, Optional.empty(), false, entry.status().trace()),
         place(entry),
         SessionView.Lease.unknown(),
         new SessionView.Work(nodes, Optional.empty(), 0, entry.asked().python().orElse("")),
@@ -228,22 +228,19 @@ public final class SessionViews {
             session.workIfAny().flatMap(SessionWork::python).or(entry.asked()::python).orElse(""),
             status.items("warm").stream().map(SessionViews::warm).toList(),
             files);
+    Optional<Trace> soFar = session.pending().map(request -> request.traced().trace());
     return new SessionView(
         identity(entry),
         new SessionView.Status(
-            state, detail(session, state, status), needsLogin(session, state), trace(session)),
+            state,
+            detail(session, state, status),
+            needsLogin(session, state),
+            soFar.isPresent(),
+            soFar.orElseGet(() -> session.entry().status().trace())),
         place(entry),
         lease,
         work,
         isNew);
-  }
-
-  /** Until now while it starts. */
-  private static Trace trace(LiveSession session) {
-    return session
-        .pending()
-        .map(request -> request.traced().trace())
-        .orElseGet(() -> session.entry().status().trace());
   }
 
   private Duration left(long seconds, Report report) {

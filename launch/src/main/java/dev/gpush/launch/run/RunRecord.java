@@ -215,15 +215,21 @@ public record RunRecord(
   }
 
   /**
-   * With the first that a rank printed; the first of all nodes counts, and of all attempts.
+   * With the first that a rank printed; the first of all nodes counts. The phase of the ranks ends
+   * with the start on the last node, so this one begins there.
    *
    * @param after the ranks of the node had been started
    */
-  RunRecord printed(Duration after) {
+  RunRecord printed(int node, Duration after) {
     Trace start = progress.trace();
-    return start.isEmpty() || start.phase(Stage.OUTPUT).isPresent()
+    long last = parts.stream().mapToLong(Part::startMs).max().orElse(0);
+    long own = parts.stream().filter(part -> part.node() == node).mapToLong(Part::startMs).sum();
+    Duration took = Duration.ofMillis(Math.max(0, own + after.toMillis() - last));
+    boolean isLater =
+        start.phase(Stage.OUTPUT).filter(known -> known.took().compareTo(took) <= 0).isPresent();
+    return start.isEmpty() || isLater
         ? this
-        : with(start.with(new Phase(Stage.OUTPUT, after, FIRST)));
+        : with(start.with(new Phase(Stage.OUTPUT, took, FIRST)));
   }
 
   private RunRecord with(RunView.Progress next) {

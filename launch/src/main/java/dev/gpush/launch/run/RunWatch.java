@@ -387,7 +387,11 @@ public final class RunWatch {
         case RunEvent.Transport(var facts) ->
             transports.take(node, facts).ifPresent(verdict -> become(now -> now.with(verdict)));
         case RunEvent.Stopping(var why, _) -> isAsked |= why.equals(RunTalk.ASKED);
-        case RunEvent.Printed(var after) -> become(now -> now.printed(after));
+        case RunEvent.Printed(var after) -> {
+          if (restart().isEmpty()) {
+            become(now -> now.printed(node, after));
+          }
+        }
         case RunEvent.Started _,
             RunEvent.Ended _,
             RunEvent.Warned _,

@@ -100,7 +100,7 @@ public final class FakeRuns implements Runs {
   public Optional<RunTransport> transport = Optional.empty();
 
   /** How long the start of every run here took. */
-  Trace trace = Trace.none();
+  public Trace trace = Trace.none();
 
   /** What the next launch tells of sessions before anything else. */
   public List<LaunchEvent> events = List.of();
@@ -330,7 +330,8 @@ public final class FakeRuns implements Runs {
             before.started(),
             Optional.of(clock.now()),
             Optional.empty(),
-            Optional.empty()),
+            Optional.empty(),
+            trace),
         before.launched(),
         before.header());
   }

@@ -79,7 +79,7 @@ public final class FakeSessions implements Sessions {
     Duration idleLeft = isNew ? Duration.ofHours(1) : Duration.ofMinutes(48);
     return new SessionView(
         new SessionView.Identity("1f2e", new SessionName(name), root, "ann", created),
-        new SessionView.Status(SessionState.READY, "", Optional.empty(), trace),
+        new SessionView.Status(SessionState.READY, "", Optional.empty(), false, trace),
         new SessionView.Place("local", "00112233aabbccdd", nodes, gpus),
         new SessionView.Lease(Optional.empty(), Optional.of(idleLeft), "idle for 12m"),
         new SessionView.Work(

@@ -69,6 +69,22 @@ final class TraceTest {
   }
 
   @Test
+  void aSessionThatWasThereIsNoStartAndQuietIsQuiet() {
+    desk.sessions.trace = OF_SESSION;
+    desk.runs.trace = OF_RUN;
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+
+    desk.expect(
+        """
+        $ gpush up --nodes 2 -v
+        2> devbox is there: 2 cpu nodes on local, 12m old; 48m idle
+        $ gpush run -q -v train.py
+        [0] hello
+        2> [1] warning
+        """);
+  }
+
+  @Test
   void whatWasNotMeasuredIsNotShown() {
     desk.expect(
         """
@@ -104,7 +120,8 @@ final class TraceTest {
   void whySaysInWhichPhaseAStartIs() {
     desk.sessions.trace = OF_SESSION;
     SessionView devbox = desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-    desk.sessions.change(new ViewChange(devbox).state(SessionState.GRANTED, "").view());
+    ViewChange starting = new ViewChange(devbox).starting();
+    desk.sessions.change(starting.state(SessionState.GRANTED, "").view());
 
     desk.expect(
         """
@@ -112,6 +129,41 @@ final class TraceTest {
         devbox has its nodes and is starting
           it has been starting for 1m15s; its phase now, agents, has taken 2.1 s: linking 2 nodes
           try: gpush nodes
+        """);
+
+    desk.sessions.change(starting.view());
+    desk.expect(
+        """
+        $ gpush why
+        devbox is idle for 12m
+          its nodes are given back in 48m if nothing uses them; an open connection is no use
+          it has been starting for 1m15s; its phase now, agents, has taken 2.1 s: linking 2 nodes
+          try: gpush extend keeps it for another idle time
+               gpush down gives it back now
+        """);
+
+    desk.sessions.change(starting.needsLogin("hpc").view());
+    desk.expect(
+        """
+        $ gpush why
+        devbox needs you. Nothing is lost
+          it has been starting for 1m15s; its phase now, agents, has taken 2.1 s: linking 2 nodes
+          try: gpush login hpc
+        """);
+  }
+
+  @Test
+  void whySaysOnceThatARequestWaits() {
+    desk.sessions.trace = OF_SESSION;
+    SessionView devbox = desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.sessions.change(new ViewChange(devbox).starting().queued("4 of 19").view());
+
+    desk.expect(
+        """
+        $ gpush why
+        devbox has waited for 2 cpu nodes on local for 12m: 4 of 19
+          try: gpush up --dry-run says what smaller request would start, and when this one
+               gpush down devbox cancels it
         """);
   }
 

@@ -34,7 +34,14 @@ public final class ViewChange {
   }
 
   public ViewChange state(SessionState state, String detail) {
-    return with(new Status(state, detail, view.status().needsLogin(), view.trace()));
+    Status now = view.status();
+    return with(new Status(state, detail, now.needsLogin(), now.isStarting(), now.trace()));
+  }
+
+  /** Its start goes on. */
+  public ViewChange starting() {
+    Status now = view.status();
+    return with(new Status(now.state(), now.detail(), now.needsLogin(), true, now.trace()));
   }
 
   /** It waits for nodes. */
@@ -96,7 +103,13 @@ public final class ViewChange {
             n ->
                 new NodeView(
                     n.info(), "needs you", n.generation(), n.claimed(), n.python(), n.agentPid()))
-        .with(new Status(view.state(), view.detail(), Optional.of(backend)));
+        .with(
+            new Status(
+                view.state(),
+                view.detail(),
+                Optional.of(backend),
+                view.status().isStarting(),
+                view.trace()));
   }
 
   private ViewChange nodes(UnaryOperator<NodeView> change) {

@@ -16,6 +16,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.talk.Trace;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -171,7 +172,8 @@ final class WhyCommandTest {
         """);
 
     SessionView.Status status =
-        new SessionView.Status(SessionState.READY, "Duo for hpc", Optional.of("hpc"));
+        new SessionView.Status(
+            SessionState.READY, "Duo for hpc", Optional.of("hpc"), false, Trace.none());
     desk.sessions.change(new ViewChange(devbox).with(status).view());
     desk.expect(
         """
@@ -186,7 +188,8 @@ final class WhyCommandTest {
     desk.runs.add(7, "running", Optional.empty(), "train.py");
     hanging();
     SessionView.Status status =
-        new SessionView.Status(SessionState.DEGRADED, "Duo for hpc", Optional.of("hpc"));
+        new SessionView.Status(
+            SessionState.DEGRADED, "Duo for hpc", Optional.of("hpc"), false, Trace.none());
     desk.sessions.change(new ViewChange(devbox).with(status).view());
 
     desk.expect(

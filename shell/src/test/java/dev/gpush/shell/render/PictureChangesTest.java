@@ -15,6 +15,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.session.Sessions.Ended;
 import dev.gpush.core.session.SyncView;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.command.ViewChange;
 import dev.gpush.shell.text.ShellEvent;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ final class PictureChangesTest {
   private static SessionView session(String id) {
     return new SessionView(
         new SessionView.Identity(id, new SessionName("devbox"), Path.of("/p"), "ann", BEGUN),
-        new SessionView.Status(SessionState.READY, "", Optional.empty()),
+        new SessionView.Status(SessionState.READY, "", Optional.empty(), false, Trace.none()),
         new SessionView.Place("hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8)),
         new SessionView.Lease(Optional.empty(), Optional.of(Duration.ofHours(1)), "idle"),
         work("up", "up", "", ""),
@@ -93,7 +94,8 @@ final class PictureChangesTest {
             BEGUN,
             exit.map(_ -> BEGUN.plus(Duration.ofMinutes(12))),
             Optional.empty(),
-            Optional.empty()),
+            Optional.empty(),
+            Trace.none()),
         new RunView.Launched(List.of("t.py"), 2, List.of(), 42, "torchrun", "", false),
         "");
   }

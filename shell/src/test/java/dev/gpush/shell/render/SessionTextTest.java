@@ -11,6 +11,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.command.ViewChange;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,7 +27,7 @@ final class SessionTextTest {
       new SessionView(
           new SessionView.Identity(
               "1f2e", new SessionName("devbox"), Path.of("/p"), "ann", CREATED),
-          new SessionView.Status(SessionState.READY, "", Optional.empty()),
+          new SessionView.Status(SessionState.READY, "", Optional.empty(), false, Trace.none()),
           new SessionView.Place("hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8)),
           new SessionView.Lease(
               Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)), Optional.empty(), "a run"),

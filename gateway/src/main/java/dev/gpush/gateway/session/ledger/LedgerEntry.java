@@ -116,13 +116,9 @@ public record LedgerEntry(
    * @param trace of its start, once that is over
    */
   public record Status(SessionState state, String detail, boolean foreign, Trace trace) {
-    public Status(SessionState state, String detail, boolean foreign) {
-      this(state, detail, foreign, Trace.none());
-    }
-
     /** No backend was asked yet. */
     public static Status begun() {
-      return new Status(SessionState.ASKED, "", false);
+      return new Status(SessionState.ASKED, "", false, Trace.none());
     }
   }
 

@@ -4,6 +4,7 @@ import static dev.gpush.gateway.session.SessionRig.DEVBOX;
 import static dev.gpush.gateway.session.SessionRig.ask;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -114,6 +115,7 @@ final class GatewayRunsTest {
         stages(made.trace()));
     assertEquals(
         List.of(Stage.SESSION, Stage.WORKSPACE, Stage.PYTHON, Stage.RANKS), stages(run.trace()));
+    assertFalse(made.status().isStarting());
     assertTrue(made.trace().took().compareTo(run.trace().took()) <= 0);
 
     gateway.close();

@@ -63,7 +63,7 @@ final class RecoveryTest {
         has.asked(),
         has.lease(),
         Reservation.of(has.backend(), has.gang(), has.reservation().inherit()),
-        new LedgerEntry.Status(state, "", has.status().foreign()));
+        new LedgerEntry.Status(state, "", has.status().foreign(), has.status().trace()));
   }
 
   private GatewaySessions recovered() {

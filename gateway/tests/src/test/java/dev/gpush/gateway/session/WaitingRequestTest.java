@@ -125,6 +125,7 @@ final class WaitingRequestTest {
     SessionView queued = gateway.list().getFirst();
     assertEquals(SessionState.QUEUED, queued.state());
     assertEquals("1 of 1", queued.detail());
+    assertTrue(queued.status().isStarting());
     assertEquals(List.of(), gateway.routes().published());
     var second = FakeTalk.answering(true);
     Command again = up(gateway, places.ask(), second);

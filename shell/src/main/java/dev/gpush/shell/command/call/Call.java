@@ -148,7 +148,7 @@ public record Call(
   /** With -v: how long a start took, for people. */
   public void printTrace(Trace trace) {
     if (common.verbose) {
-      TraceText.table(trace, console.look().columns()).forEach(console::err);
+      TraceText.table(trace, console.look().columns()).forEach(this::say);
     }
   }
 

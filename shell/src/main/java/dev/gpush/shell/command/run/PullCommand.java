@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -41,7 +42,7 @@ public final class PullCommand implements Action {
     int node =
         on.isPresent()
             ? Values.number("--on", on.get(), 0, Integer.MAX_VALUE)
-            : call.services().sessions().editNode(session.name());
+            : editNode(call, session);
     if (node >= session.nodes().size()) {
       throw new GpushException(
           new SessionFailure.UnknownNode(session.name().text(), node, session.nodes().size()));
@@ -53,6 +54,12 @@ public final class PullCommand implements Action {
     }
     call.say("pulled " + path + " from node " + node);
     return 0;
+  }
+
+  private static int editNode(Call call, SessionView session) throws InterruptedException {
+    try (Talk.Step _ = call.talk().step("asking the nodes where people edit")) {
+      return call.services().sessions().editNode(session.name());
+    }
   }
 
   private String inWorkspace(Call call, SessionView session) {

@@ -201,15 +201,16 @@ public final class RunCommand implements Action.OfWords {
             : runs.launch(target(call, script), request, event -> tell(call, event), talk);
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
-    tellTrace(call, run);
+    var choice = new OutputChoice(shown, allRanks, json);
+    if (detach && json) {
+      call.print(Documents.run(run, call.now()));
+    } else {
+      tellTrace(call, run, choice);
+    }
     if (detach) {
-      if (json) {
-        call.print(Documents.run(run, call.now()));
-      }
       call.say("follow: gpush logs -f " + run.number() + " · end: gpush stop " + run.number());
       return 0;
     }
-    var choice = new OutputChoice(shown, allRanks, json);
     Optional<Integer> status =
         watch ? new WatchedRun(call, request, choice, talk).follow(run) : follow(call, run, choice);
     if (down && status.isPresent()) {
@@ -220,11 +221,10 @@ public final class RunCommand implements Action.OfWords {
     return status.orElse(0);
   }
 
-  /** The run itself, as JSON, has it anyway. */
-  private void tellTrace(Call call, RunView run) {
-    if (!json) {
+  static void tellTrace(Call call, RunView run, OutputChoice choice) {
+    if (!choice.isJson()) {
       call.printTrace(run.trace());
-    } else if (call.common().verbose && !detach) {
+    } else if (call.common().verbose) {
       call.printLine(Documents.traced(run));
     }
   }

@@ -4,6 +4,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
@@ -60,7 +61,10 @@ public final class RunsCommand implements Action {
       compare(call, session);
       return 0;
     }
-    List<RunView> runs = call.services().runs().list(session.name());
+    List<RunView> runs;
+    try (Talk.Step _ = call.talk().step("asking for the runs")) {
+      runs = call.services().runs().list(session.name());
+    }
     if (json) {
       call.print(Json.array(runs.stream().map(run -> Documents.run(run, call.now())).toList()));
       return 0;
@@ -113,7 +117,10 @@ public final class RunsCommand implements Action {
     }
     int first = RunNumbers.find(call, session.name(), Optional.of(diff.get(0))).number();
     int second = RunNumbers.find(call, session.name(), Optional.of(diff.get(1))).number();
-    List<RunDifference> found = call.services().runs().differences(session.name(), first, second);
+    List<RunDifference> found;
+    try (Talk.Step _ = call.talk().step("comparing the runs")) {
+      found = call.services().runs().differences(session.name(), first, second);
+    }
     if (json) {
       call.print(Json.array(found.stream().map(Documents::difference).toList()));
       return;

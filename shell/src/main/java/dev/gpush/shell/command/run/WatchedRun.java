@@ -107,6 +107,7 @@ final class WatchedRun {
     try {
       RunView run = call.services().runs().launch(session, request, talk);
       call.say("run " + run.number() + " · " + words(saved.paths()) + " · G" + run.generation());
+      RunCommand.tellTrace(call, run, choice);
       return Optional.of(run);
     } catch (GpushException failed) {
       if (failed.failure() instanceof SessionFailure.Gone) {

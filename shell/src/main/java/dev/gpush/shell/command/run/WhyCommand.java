@@ -78,10 +78,12 @@ public final class WhyCommand implements Action {
           .orElseGet(Trace::none);
     }
 
-    /** With the phase that the start is in, or that made it slow. */
+    /** With the phase that the start is in, or that made it slow; its queue is said already. */
     Answer traced() {
-      boolean isStarting = explanation.code() == Code.STARTING && run.isEmpty();
+      boolean isStarting =
+          run.isEmpty() && session.filter(at -> at.status().isStarting()).isPresent();
       return (isStarting ? TraceText.present(trace()) : TraceText.slow(trace()))
+          .filter(_ -> explanation.code() != Code.QUEUED)
           .map(line -> explanation.with(new Evidence(line, List.of())))
           .map(found -> new Answer(session, run, found, nodes))
           .orElse(this);

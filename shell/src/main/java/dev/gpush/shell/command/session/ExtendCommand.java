@@ -1,11 +1,13 @@
 package dev.gpush.shell.command.session;
 
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
+import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -28,8 +30,11 @@ public final class ExtendCommand implements Action {
   @Override
   public int run(Call call) {
     SessionView before = call.session();
-    SessionView session =
-        call.services().sessions().extend(before.name(), Values.time("--for", fromNow));
+    Optional<Duration> end = Values.time("--for", fromNow);
+    SessionView session;
+    try (Talk.Step _ = call.talk().step("moving the end of " + before.name())) {
+      session = call.services().sessions().extend(before.name(), end);
+    }
     if (json) {
       call.print(Documents.session(session, call.now()));
     }

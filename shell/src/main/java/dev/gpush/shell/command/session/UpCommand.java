@@ -250,8 +250,8 @@ public final class UpCommand implements Action {
                     + " old")
             + (left.isEmpty() ? "" : "; " + left)
             + (session.state() == SessionState.DEGRADED ? "; degraded: " + session.detail() : ""));
-    call.printTrace(session.trace());
     if (session.isNew()) {
+      call.printTrace(session.trace());
       sayProblems(call, session);
       call.say("next: gpush run train.py");
     }

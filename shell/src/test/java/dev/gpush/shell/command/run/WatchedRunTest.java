@@ -10,8 +10,12 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.SavedFiles;
+import dev.gpush.core.talk.Trace;
+import dev.gpush.core.talk.Trace.Phase;
+import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +28,7 @@ final class WatchedRunTest {
   private static final String WAITING = "waiting for the next save; Ctrl-C leaves\n";
 
   private final Desk desk = new Desk();
-  private final FakeInvocation client = desk.client("gpush run --watch train.py");
+  private final FakeInvocation client = desk.client("gpush run --watch -v train.py");
 
   @BeforeEach
   void begin() {
@@ -79,13 +83,22 @@ final class WatchedRunTest {
   }
 
   @Test
-  void aSaveStartsTheRanksAgainWithOneLine() throws Exception {
+  void aSaveStartsTheRanksAgainAndItsStartIsTracedWhenAsked() throws Exception {
+    var ranks = new Phase(Stage.RANKS, Duration.ofMillis(500), "starting the ranks");
+    desk.runs.trace = new Trace(ranks.took(), List.of(ranks));
     desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
     desk.runs.exit = Optional.of(137);
     saveWhileItRuns("a.py", "b.py", "lib/c.py", "lib/d.py");
     var running = started();
 
-    assertEquals(137, killed(running, "run 8 · a.py, b.py, lib/c.py and 1 more changed · G42\n"));
+    String start =
+        """
+        run 8 · a.py, b.py, lib/c.py and 1 more changed · G42
+        PHASE  TIME   WHAT
+        ranks  0.5 s  starting the ranks
+        total  0.5 s  -
+        """;
+    assertEquals(137, killed(running, start));
 
     assertEquals(2, desk.runs.launched.size());
     assertEquals(List.of("train.py"), desk.runs.launched.getLast().command().words());

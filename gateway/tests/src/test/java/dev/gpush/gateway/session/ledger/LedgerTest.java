@@ -14,6 +14,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.talk.Trace;
 import dev.gpush.gateway.session.LedgerEntries;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -90,7 +91,8 @@ final class LedgerTest {
     assertEquals(
         Reservation.of("hpc", new GangId("00112233aabbccdd"), Map.of("PATH", "/bin")),
         entry.reservation());
-    assertEquals(new LedgerEntry.Status(SessionState.READY, "why", true), entry.status());
+    assertEquals(
+        new LedgerEntry.Status(SessionState.READY, "why", true, Trace.none()), entry.status());
     assertEquals(Json.parse(text).write(), entry.json().write());
   }
 
