@@ -49,6 +49,7 @@ import dev.gpush.templates.setup.YamlSetup;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -61,6 +62,9 @@ import java.util.concurrent.atomic.AtomicReference;
  * The control server is built last, so that clients can connect only when everything is ready.
  */
 final class Wiring implements AutoCloseable {
+  /** The user waits for the prompt. */
+  private static final Duration PROGRAM_LIMIT = Duration.ofSeconds(1);
+
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
   private final HolderFile holder;
@@ -164,7 +168,7 @@ final class Wiring implements AutoCloseable {
                   incidents.bug(command, bug);
                   return home.log();
                 }),
-            new Services.Timing(clock, Ticker.tenth()),
+            new Services.Timing(clock, Ticker.tenth(), PROGRAM_LIMIT),
             new Services.Version(build.version(), build.hash()));
     var server =
         new ControlServer(

@@ -1,5 +1,6 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.process.ThisProcess;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.client.terminal.Stty;
@@ -13,6 +14,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -48,16 +50,16 @@ public final class ProcessConsole implements Console {
   private final OutputStream err = new FileOutputStream(FileDescriptor.err);
   private final InputStream in = new FileInputStream(FileDescriptor.in);
   private final boolean once;
-  private final Optional<Path> folder;
+  private final Optional<Origin> shell;
   private final Stty stty = new Stty();
   private final AtomicReference<Optional<Process>> child = new AtomicReference<>(Optional.empty());
   private boolean hooked;
   private volatile Facts facts;
 
-  private ProcessConsole(Facts facts, Optional<Path> folder) {
+  private ProcessConsole(Facts facts, Optional<Origin> shell) {
     this.facts = facts;
-    this.once = folder.isEmpty();
-    this.folder = folder;
+    this.once = shell.isEmpty();
+    this.shell = shell;
   }
 
   /** For a process that ends with its one request. */
@@ -69,10 +71,10 @@ public final class ProcessConsole implements Console {
    * For a process that continues after the request. Standard input must be the controlling
    * terminal.
    *
-   * @param folder where it starts programs
+   * @param shell where it starts programs
    */
-  public static ProcessConsole continuing(Facts facts, Path folder) {
-    return new ProcessConsole(facts, Optional.of(folder));
+  public static ProcessConsole continuing(Facts facts, Origin shell) {
+    return new ProcessConsole(facts, Optional.of(shell));
   }
 
   @Override
@@ -159,10 +161,10 @@ public final class ProcessConsole implements Console {
     var builder = new ProcessBuilder(command).inheritIO();
     ThisProcess.restoreLocale(builder.environment());
     builder.environment().putAll(environment);
-    folder.ifPresent(
+    shell.ifPresent(
         at -> {
-          builder.directory(at.toFile());
-          builder.environment().put("PWD", at.toString());
+          builder.directory(at.folder().toFile());
+          builder.environment().putAll(at.folders());
         });
     try {
       Process process = builder.start();
@@ -171,8 +173,7 @@ public final class ProcessConsole implements Console {
     } catch (IOException missing) {
       ControlClient.say(
           this,
-          "gpush: cannot run %s\n  because %s\n  try: install it, or put it on PATH\n"
-              .formatted(command.getFirst(), missing.getMessage()));
+          "gpush: cannot run %s\n  because %s\n".formatted(command.getFirst(), reason(missing)));
       return NO_PROGRAM;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -180,6 +181,15 @@ public final class ProcessConsole implements Console {
     } finally {
       child.set(Optional.empty());
     }
+  }
+
+  /** Why a program was not started, and what to try. */
+  String reason(IOException missing) {
+    return shell
+        .map(Origin::folder)
+        .filter(at -> !Files.isDirectory(at))
+        .map(at -> "the folder " + at + " is gone\n  try: cd")
+        .orElseGet(() -> missing.getMessage() + "\n  try: install it, or put it on PATH");
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.gpush.control.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.wire.Facts;
 import java.io.IOException;
@@ -26,7 +27,12 @@ final class ProcessConsoleTest {
   @TempDir Path folder;
 
   private ProcessConsole console() {
-    return ProcessConsole.continuing(Facts.NONE, folder);
+    return console(folder);
+  }
+
+  private ProcessConsole console(Path at) {
+    var begun = new Origin(folder, "build", Path.of("/"), Map.of(), 1, List.of());
+    return ProcessConsole.continuing(Facts.NONE, begun.in(at));
   }
 
   /** What Ctrl-Z does now. */
@@ -40,10 +46,21 @@ final class ProcessConsoleTest {
   void programsStartInTheFolderOfTheShell() throws IOException {
     int status =
         console()
-            .spawn(List.of("sh", "-c", "pwd >at; echo $PWD $A >>at; exit 3"), Map.of("A", "b"));
+            .spawn(
+                List.of("sh", "-c", "pwd >at; echo $PWD $OLDPWD $A >>at; exit 3"),
+                Map.of("A", "b"));
 
     assertEquals(3, status);
-    assertEquals(List.of("" + folder, folder + " b"), Files.readAllLines(folder.resolve("at")));
+    assertEquals(List.of("" + folder, folder + " / b"), Files.readAllLines(folder.resolve("at")));
+  }
+
+  @Test
+  void aFolderThatIsGoneIsTheReason() {
+    Path gone = folder.resolve("gone");
+
+    assertEquals(
+        "the folder " + gone + " is gone\n  try: cd", console(gone).reason(new IOException("no")));
+    assertEquals(127, console(gone).spawn(List.of("true"), Map.of()));
   }
 
   @Test

@@ -11,6 +11,8 @@ public enum ExitStatus {
   ENVIRONMENT(3),
   BUG(4),
   INTERRUPTED(130),
+  /** Of a command that the user left by Ctrl-Z, as a shell gives it. */
+  LEFT(148),
   OWN(255);
 
   private final int number;

@@ -70,8 +70,8 @@ public final class FailureText {
             + Phrase.quoted(unknown.word())
             + (nearest.isEmpty() ? "" : "; did you mean " + or(nearest) + "?");
     return switch (unknown.program()) {
-      case NODE_0 -> Message.of(what, "it is a program on node 0", "@0 " + typed.unquoted());
-      case HERE -> Message.of(what, "it is a program on this machine", "!" + typed.unquoted());
+      case NODE_0 -> Message.of(what, "it is a program on node 0", "@0 " + typed.forShell());
+      case HERE -> Message.of(what, "it is a program on this machine", "!" + typed.forShell());
       case NONE ->
           nearest.isEmpty()
               ? Message.of(what, "no command has a similar name", "gpush help")

@@ -3,8 +3,6 @@ package dev.gpush.core.text;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * The command line that failed, from which remedies are made.
@@ -12,9 +10,6 @@ import java.util.stream.Collectors;
  * @param words verb first; empty if nothing was typed
  */
 public record TypedCommand(List<String> words) {
-  /** A word with one of these was quoted when it was typed. */
-  private static final Pattern SPLIT = Pattern.compile("[\\s'\"\\\\]|^$");
-
   public TypedCommand {
     words = List.copyOf(words);
   }
@@ -31,11 +26,16 @@ public record TypedCommand(List<String> words) {
     return words.isEmpty() ? "gpush ps" : command(words.getFirst(), tail());
   }
 
-  /** For a shell that expands it: only what must be is quoted. */
-  public String unquoted() {
-    return words.stream()
-        .map(word -> SPLIT.matcher(word).find() ? ShellQuote.of(word) : word)
-        .collect(Collectors.joining(" "));
+  /**
+   * The words for a shell. Only the first one if another shell could make something else of the
+   * rest: whether that was quoted, or has a tilde of this machine, is not known here.
+   */
+  public String forShell() {
+    String line = String.join(" ", words);
+    boolean isSame =
+        ShellQuote.join(words).equals(line)
+            && tail().stream().noneMatch(each -> each.startsWith("/"));
+    return isSame ? line : ShellQuote.of(words.getFirst()) + " …";
   }
 
   /** The command line with more options after the verb. */

@@ -90,7 +90,7 @@ public final class OutputPump implements AutoCloseable {
         lock.wait();
       } catch (InterruptedException stop) {
         Thread.currentThread().interrupt();
-        broken = true;
+        throw new ReaderGone(stop); // For this thread; others go on writing.
       }
     }
     if (broken) {

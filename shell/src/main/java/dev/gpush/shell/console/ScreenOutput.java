@@ -157,23 +157,26 @@ public final class ScreenOutput implements RunPrinter {
       if (!isDue) {
         return;
       }
-      write(held.remove());
+      writeFirst();
     }
   }
 
-  private void write(WaitingLine line) {
-    heldBytes -= line.text.length;
-    ArrayDeque<WaitingLine> alike = byText.getOrDefault(line.key, new ArrayDeque<>());
-    alike.remove(line);
-    if (alike.isEmpty()) {
-      byText.remove(line.key);
-    }
+  /** It stays when it cannot be written: a thread that was stopped leaves it to the others. */
+  private void writeFirst() {
+    WaitingLine line = held.getFirst();
     if (line.endsBar && line.ranks.contains(barRank)) {
       bar = "";
       draw();
     }
     byte[] label = console.look().dim(labels.of(line.ranks)).getBytes(StandardCharsets.UTF_8);
     pump.write(line.isError, label, TerminalText.of(line.text));
+    held.remove();
+    heldBytes -= line.text.length;
+    ArrayDeque<WaitingLine> alike = byText.getOrDefault(line.key, new ArrayDeque<>());
+    alike.remove(line);
+    if (alike.isEmpty()) {
+      byText.remove(line.key);
+    }
   }
 
   @Override
@@ -201,7 +204,7 @@ public final class ScreenOutput implements RunPrinter {
 
   private void writeAll() {
     while (!held.isEmpty()) {
-      write(held.remove());
+      writeFirst();
     }
   }
 

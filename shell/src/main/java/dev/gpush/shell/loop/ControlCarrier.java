@@ -57,6 +57,6 @@ final class ControlCarrier implements Carrier {
             terminal.getSize().getColumns(),
             terminal.getSize().getRows(),
             origin.environment()),
-        origin.folder());
+        origin);
   }
 }

@@ -23,9 +23,7 @@ final class GatewayCompleter implements Completer {
   @Override
   public void complete(LineReader reader, ParsedLine line, List<Candidate> candidates) {
     if (line.words().size() > 1 && line.words().getFirst().equals("cd")) {
-      files.startingWith(line.word()).stream()
-          .filter(path -> path.endsWith("/"))
-          .forEach(path -> candidates.add(file(path)));
+      files.foldersStartingWith(line.word()).forEach(path -> candidates.add(file(path)));
       return;
     }
     var words = new ArrayList<>(List.of("__complete", "--"));

@@ -10,6 +10,7 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** The user's files, as seen from a folder. */
 final class LocalFiles {
@@ -70,6 +71,15 @@ final class LocalFiles {
    * Paths as they would be typed; folders end in a slash, hidden files only where a dot was typed.
    */
   List<String> startingWith(String typed) {
+    return startingWith(typed, _ -> true);
+  }
+
+  /** {@link #startingWith(String)}, of folders only. */
+  List<String> foldersStartingWith(String typed) {
+    return startingWith(typed, entry -> Files.isDirectory(entry));
+  }
+
+  private List<String> startingWith(String typed, Predicate<Path> kind) {
     int slash = typed.lastIndexOf('/') + 1;
     String lead = typed.substring(0, slash);
     String begun = typed.substring(slash);
@@ -78,7 +88,7 @@ final class LocalFiles {
       for (Path entry : entries) {
         String name = String.valueOf(entry.getFileName());
         boolean wanted = name.startsWith(begun) && (begun.startsWith(".") || !name.startsWith("."));
-        if (wanted && found.size() < MOST) {
+        if (wanted && found.size() < MOST && kind.test(entry)) {
           found.add(lead + name + (Files.isDirectory(entry) ? "/" : ""));
         }
       }

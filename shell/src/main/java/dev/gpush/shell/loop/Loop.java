@@ -209,8 +209,8 @@ public final class Loop {
           case Line.Command(var words) ->
               status = giving(words.getFirst(), () -> carrier.run(words));
         }
-        if (status == ExitStatus.INTERRUPTED.number()) {
-          break; // Ctrl-C is meant for all lines of a paste.
+        if (stopsPaste(lines.get(i), status)) {
+          break;
         }
       }
       try {
@@ -222,6 +222,16 @@ public final class Loop {
         return new End.Left(status);
       }
     }
+  }
+
+  /** Ctrl-C and Ctrl-Z are meant for all its lines, and what follows a cd for that folder. */
+  private static boolean stopsPaste(Line line, int status) {
+    return switch (line) {
+      case Line.Change _ -> true;
+      case Line.Local _, Line.Command _ ->
+          status == ExitStatus.INTERRUPTED.number() || status == ExitStatus.LEFT.number();
+      default -> false;
+    };
   }
 
   /** Empty when it cannot be changed, after saying why. */

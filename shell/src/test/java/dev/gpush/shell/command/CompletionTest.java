@@ -1,6 +1,7 @@
 package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.gang.GpuRequest;
@@ -9,6 +10,7 @@ import dev.gpush.shell.command.call.Common;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
@@ -111,7 +113,9 @@ final class CompletionTest {
         def main(steps: int = typer.Option(10, "--steps", help=f"how many")):
           subprocess.run(["ls", "--color"])
         flags.DEFINE_string("model_dir", "out", "where results go")
-        parser.add_argument("--open
+        ''' As in add_argument("--documented"). '''
+        parser.add_argument(
+        parser.add_argument("--last", help="of all"), parser.add_argument("--open
         """);
     desk.folder = folder;
 
@@ -122,11 +126,27 @@ final class CompletionTest {
         --no-fast
         --steps\thow many
         --model_dir\twhere results go
+        --last\tof all
         """,
         complete("run tools/train.py --"));
     assertEquals(List.of("--steps"), words("run --nodes 2 -m tools.train x --st"));
     assertEquals(List.of(":files"), words("run tools/train.py --lr 3 da"));
     assertEquals(List.of(":files"), words("run tools --lr"));
+  }
+
+  @Test
+  void noScriptMakesTheTabKeyWait(@TempDir Path folder) throws Exception {
+    int most = 1 << 20;
+    for (String part : List.of("add_argument(", "a", "\\\"", "'", "\"\"\"", "option(x ")) {
+      Files.writeString(folder.resolve("large.py"), "(" + part.repeat(most / part.length()));
+      desk.folder = folder;
+      assertTimeoutPreemptively(Duration.ofMinutes(1), () -> complete("run large.py --"), part);
+    }
+    Path pipe = folder.resolve("pipe.py");
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    assertEquals(
+        List.of(":files"),
+        assertTimeoutPreemptively(Duration.ofMinutes(1), () -> words("run pipe.py --")));
   }
 
   static List<String> names() {

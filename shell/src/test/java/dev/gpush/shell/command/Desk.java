@@ -37,6 +37,7 @@ import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
 import dev.gpush.testkit.fake.FakeTrouble;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -110,28 +111,39 @@ public final class Desk {
               Optional.of(new SendReason.Rule("*.bin", ".gitignore", 2)),
               "");
 
-  final ShellHandler handler =
-      new ShellHandler(
-          new Services(
-              sessions,
-              runs,
-              new FakeConfigs(),
-              (_, path) -> sendReason.apply(path),
-              new FakeBackends(),
-              (_, _) -> headers,
-              (gang, environment) -> plan(gang, environment),
-              new FakeSetup(),
-              new Services.GatewayProcess(
-                  new FakeGateway(),
-                  new FakeSsh(),
-                  new FakeCopy(),
-                  log,
-                  (_, bug) -> {
-                    bugs.add(bug);
-                    return log;
-                  }),
-              new Services.Timing(clock, _ -> () -> {}),
-              new Services.Version("0.1.0", "3f9a1c")));
+  final ShellHandler handler;
+
+  public Desk() {
+    this(Duration.ofMinutes(1));
+  }
+
+  /**
+   * @param programLimit how long node 0 may take to say whether it has a program
+   */
+  public Desk(Duration programLimit) {
+    handler =
+        new ShellHandler(
+            new Services(
+                sessions,
+                runs,
+                new FakeConfigs(),
+                (_, path) -> sendReason.apply(path),
+                new FakeBackends(),
+                (_, _) -> headers,
+                (gang, environment) -> plan(gang, environment),
+                new FakeSetup(),
+                new Services.GatewayProcess(
+                    new FakeGateway(),
+                    new FakeSsh(),
+                    new FakeCopy(),
+                    log,
+                    (_, bug) -> {
+                      bugs.add(bug);
+                      return log;
+                    }),
+                new Services.Timing(clock, _ -> () -> {}, programLimit),
+                new Services.Version("0.1.0", "3f9a1c")));
+  }
 
   /** Tells what it was given. */
   private static FabricPlan plan(Json gang, List<UserVariable> environment) {

@@ -107,6 +107,13 @@ final class OtherFolderTest {
         $ gpush sync
         2> big has G43 on all nodes
         """);
+    desk.folder = Path.of("/home/ann");
+    desk.expect(
+        """
+        $ gpush sync
+        2> using big of ~/other, the only session there is
+        2> big has G43 on all nodes
+        """);
     desk.environment.put("GPUSH_SHELL", "4712");
     desk.expect(
         """

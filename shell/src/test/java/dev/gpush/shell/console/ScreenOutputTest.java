@@ -1,18 +1,23 @@
 package dev.gpush.shell.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.shell.command.ManualClock;
 import dev.gpush.shell.text.Look;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -28,8 +33,12 @@ final class ScreenOutputTest {
   }
 
   private ScreenOutput screen(Labels labels, Duration patience) {
+    return screen(out, labels, patience);
+  }
+
+  private ScreenOutput screen(OutputStream to, Labels labels, Duration patience) {
     return new ScreenOutput(
-        new CommandConsole(out, err, new Look(true, false, 60)),
+        new CommandConsole(to, err, new Look(true, false, 60)),
         labels,
         patience,
         clock,
@@ -130,6 +139,44 @@ final class ScreenOutputTest {
     for (int rank = 0; rank < 4; rank++) {
       assertEquals(printed[rank].toString(), seen[rank].toString(), "seed " + seed);
     }
+  }
+
+  @Test
+  void aThreadThatIsStoppedLeavesItsLinesToTheOthers() throws Exception {
+    var isWriting = new CountDownLatch(1);
+    var isFree = new CountDownLatch(1);
+    var slow =
+        new OutputStream() {
+          @Override
+          public void write(int value) {
+            out.write(value);
+          }
+
+          @Override
+          public void write(byte[] bytes, int from, int length) throws IOException {
+            isWriting.countDown();
+            try {
+              isFree.await();
+            } catch (InterruptedException stop) {
+              throw new IOException(stop);
+            }
+            out.write(bytes, from, length);
+          }
+        };
+    try (ScreenOutput screen = screen(slow, new Labels.OfRanks(4, Set.of()), Duration.ZERO)) {
+      print(screen, 0, "first");
+      isWriting.await();
+      print(screen, 1, "second");
+      Thread.currentThread().interrupt();
+      byte[] error = "error".getBytes(StandardCharsets.UTF_8);
+      assertThrows(ReaderGone.class, () -> screen.line(0, 2, true, error));
+      assertTrue(Thread.interrupted());
+      isFree.countDown();
+      print(screen, 3, "last");
+    }
+
+    assertEquals(List.of("[0] first", "[1] second", "[3] last"), lines());
+    assertEquals("[2] error\n", bars());
   }
 
   @Test

@@ -182,6 +182,33 @@ final class LiveLoopTest {
   }
 
   @Test
+  void whatIsStoppedStopsThePasteToo() throws Exception {
+    carrier.statuses.put("[run, left.py]", 148);
+    carrier.statuses.put("[run, stopped.py]", 130);
+    carrier.statuses.put("[run, failed.py]", 1);
+    try (ShellScreen screen = screen(Loop.Manner.PLAIN, ROWS)) {
+      for (String first :
+          List.of("cd none", "run left.py", "pwd", "run stopped.py", "run failed.py")) {
+        screen.await("G1");
+        screen.type("\u001b[200~" + first + "\nps -s " + first.replace(' ', '-') + "\u001b[201~\r");
+      }
+      screen.await("G1");
+      screen.type("\u0004");
+
+      assertEquals(0, screen.status());
+    }
+    assertEquals(
+        List.of(
+            "[__wake]",
+            "[run, left.py]",
+            "[ps, -s, pwd]",
+            "[run, stopped.py]",
+            "[run, failed.py]",
+            "[ps, -s, run-failed.py]"),
+        carrier.done);
+  }
+
+  @Test
   void linesThatWerePastedAfterCdAreOfTheOtherFolder() throws Exception {
     Path other = Files.createDirectory(folder.resolve("other")).toRealPath();
     var left = new CountDownLatch(2);

@@ -225,6 +225,10 @@ final class LoopTest {
     assertEquals(List.of(".hidden"), files.startingWith(".h"));
     assertEquals(List.of("data/a b.txt", "data/sets/"), files.startingWith("data/"));
     assertEquals(List.of("~/train.py"), files.startingWith("~/tr"));
+    for (int i = 0; i < 600; i++) {
+      Files.writeString(folder.resolve("data/many" + i), "");
+    }
+    assertEquals(List.of("data/sets/"), files.foldersStartingWith("data/"));
     assertEquals(List.of(), files.startingWith("none/x"));
     assertEquals(List.of(), files.startingWith("\0/"));
   }

@@ -95,7 +95,8 @@ public record Call(
 
   private SessionView onlyOrOwn() {
     SessionView session = choose(named());
-    if (isOfAnotherFolder(session) && toldShells.isNews(environment(), session.id())) {
+    if (isOfAnotherFolder(session)
+        && toldShells.isNews(environment(), session.id() + " in " + folder())) {
       say("using " + session.name() + " of " + folderOf(session) + ", the only session there is");
     }
     return session;

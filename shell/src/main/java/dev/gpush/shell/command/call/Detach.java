@@ -1,6 +1,9 @@
 package dev.gpush.shell.command.call;
 
 import dev.gpush.core.task.Work;
+import dev.gpush.shell.console.ReaderGone;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.Optional;
 
 /**
@@ -25,13 +28,21 @@ public final class Detach {
       status.ifPresent(_ -> stay());
       return status;
     } catch (InterruptedException | RuntimeException stopped) {
-      if (!isLeft()) {
+      if (!isLeft() || !isInterrupt(stopped)) {
         throw stopped;
       }
       return Optional.empty();
     } finally {
       end();
     }
+  }
+
+  private static boolean isInterrupt(Throwable stopped) {
+    return switch (stopped) {
+      case InterruptedException _, InterruptedIOException _, ClosedByInterruptException _ -> true;
+      case ReaderGone _ -> true;
+      default -> stopped.getCause() != null && isInterrupt(stopped.getCause());
+    };
   }
 
   /** On the control server's thread. */

@@ -14,6 +14,7 @@ import dev.gpush.core.setup.Setup;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.console.Ticker;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** What the commands work with; made by app. */
 public record Services(
@@ -41,8 +42,9 @@ public record Services(
    * The time, and what happens as it passes.
    *
    * @param ticker redraws what changes while a command waits
+   * @param programLimit how long node 0 may take to say whether it has a program
    */
-  public record Timing(Clock clock, Ticker ticker) {}
+  public record Timing(Clock clock, Ticker ticker, Duration programLimit) {}
 
   /** The version of gpush: {@code 0.1.0} and the content hash of its jars. */
   public record Version(String number, String build) {}

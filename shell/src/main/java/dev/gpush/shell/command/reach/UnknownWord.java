@@ -8,7 +8,6 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
@@ -18,9 +17,6 @@ import java.util.concurrent.TimeoutException;
  * answers at once, or here.
  */
 public final class UnknownWord implements Action {
-  /** The user waits for the prompt. */
-  private static final Duration LIMIT = Duration.ofSeconds(1);
-
   private final String word;
   private final List<String> nearest;
 
@@ -50,7 +46,7 @@ public final class UnknownWord implements Action {
 
   private boolean isOnNode(Call call) throws InterruptedException {
     try (Tasks tasks = Tasks.named("word", (_, bug) -> report(call, bug))) {
-      return tasks.within(LIMIT, "ask", () -> ask(call));
+      return tasks.within(call.services().timing().programLimit(), "ask", () -> ask(call));
     } catch (TimeoutException | GpushException noAnswer) {
       return false;
     }

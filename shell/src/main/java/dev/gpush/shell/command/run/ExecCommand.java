@@ -19,7 +19,8 @@ import picocli.CommandLine.Option;
       "Runs on node 0 with your input, output and signals, as ssh does. Options end at the first"
           + " word. A single word with spaces in it goes to sh -c. With several nodes, each line"
           + " begins with its node, and there is no input; on a terminal a line that nodes print"
-          + " alike is shown once. The exit status is the command's, or 255 if gpush itself fails."
+          + " alike is shown once, and of each line the first 16 KiB. The exit status is"
+          + " the command's, or 255 if gpush itself fails."
     },
     footer = {"$ gpush exec --all hostname", "node 0: n1", "node 1: n2"})
 public final class ExecCommand implements Action.OfWords {

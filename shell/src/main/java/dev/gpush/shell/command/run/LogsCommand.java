@@ -1,5 +1,6 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.LogRequest;
@@ -90,7 +91,7 @@ public final class LogsCommand implements Action {
     Optional<Integer> status = show(call, run, asked, detach);
     if (detach.isLeft()) {
       Detach.say(call, run.number());
-      return 0;
+      return ExitStatus.LEFT.number();
     }
     if (!json && run.failure().isEmpty()) {
       Verdict.write(call, session.name(), run.number());

@@ -1,6 +1,7 @@
 package dev.gpush.shell.command.run;
 
 import dev.gpush.core.config.TaskFile;
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
@@ -51,8 +52,8 @@ import picocli.CommandLine.Option;
       "On a terminal a line that several ranks print alike is shown once, with who printed it. A"
           + " file or a pipe gets every line of every rank.",
       "Ctrl-C interrupts the ranks; a second one kills them. In the shell of gpush, Ctrl-Z leaves"
-          + " the run, which goes on. The exit status is that of the earliest failing rank, or 255 if"
-          + " gpush itself fails."
+          + " a run that has started, and the run goes on. The exit status is that of the earliest"
+          + " failing rank, or 255 if gpush itself fails."
     },
     footer = {
       "$ gpush run train.py --lr 3e-4",
@@ -218,7 +219,7 @@ public final class RunCommand implements Action.OfWords {
     } else if (down) {
       call.say(session + " stays; gpush down gives it back");
     }
-    return status.orElse(0);
+    return status.orElse(ExitStatus.LEFT.number());
   }
 
   static void tellTrace(Call call, RunView run, OutputChoice choice) {

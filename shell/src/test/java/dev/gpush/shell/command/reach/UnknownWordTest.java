@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -38,7 +39,7 @@ final class UnknownWordTest {
 
   @TempDir Path programs;
 
-  private final Desk desk = new Desk();
+  private Desk desk = new Desk();
 
   private SessionView session() {
     return desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
@@ -68,10 +69,15 @@ final class UnknownWordTest {
         2>   because it is a program on node 0
         2>   try: @0 tool -L
         ? 2
-        $ gpush ls *.py 'a b' | wc -l
+        $ gpush ls '$2>90'
         2> gpush: there is no command 'ls'; did you mean ps?
         2>   because it is a program on node 0
-        2>   try: @0 ls *.py 'a b' | wc -l
+        2>   try: @0 ls …
+        ? 2
+        $ gpush ls /home/ann/data
+        2> gpush: there is no command 'ls'; did you mean ps?
+        2>   because it is a program on node 0
+        2>   try: @0 ls …
         ? 2
         """);
     assertEquals(
@@ -126,6 +132,7 @@ final class UnknownWordTest {
 
   @Test
   void aNodeThatDoesNotAnswerHoldsUpNothing() {
+    desk = new Desk(Duration.ofMillis(1));
     session();
     atThePrompt();
     desk.runs.untilExecuted = Optional.of(new CountDownLatch(1));

@@ -23,13 +23,13 @@ final class DetachTest {
     desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
   }
 
-  /** Presses Ctrl-Z when the run is followed, and expects that the command ends well. */
+  /** Presses Ctrl-Z when the run is followed, and expects the status of that. */
   private String leave(FakeInvocation client) throws Exception {
     var running = CompletableFuture.supplyAsync(() -> desk.call(client));
     desk.runs.followed.await();
     client.detach();
 
-    assertEquals(0, running.get());
+    assertEquals(148, running.get());
     assertTrue(desk.runs.stops.isEmpty(), desk.runs.stops::toString);
     assertEquals(List.of(), desk.bugs);
     return client.both();
@@ -86,6 +86,19 @@ final class DetachTest {
 
     assertTrue(
         shown.endsWith("2> run 7 goes on; logs -f 7 comes back to it, stop 7 ends it\n"), shown);
+  }
+
+  @Test
+  void aBugIsReportedAlthoughTheUserHasLeft() {
+    FakeInvocation client = desk.client("gpush run train.py");
+    desk.runs.output =
+        _ -> {
+          client.detach();
+          throw new IllegalStateException("broken");
+        };
+    desk.call(client);
+
+    assertEquals("broken", desk.bugs.getFirst().getMessage());
   }
 
   @Test
