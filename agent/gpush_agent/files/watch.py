@@ -268,7 +268,7 @@ class Watch:
         return True
 
     def is_growing(self, path):
-        """Whether it waits to be told and is not of gpush: it is told when nothing has happened to it for a while, or after a longer one."""
+        """Whether it waits to be told and is not of gpush: it is told when it has been quiet for a while, or after LONGEST_S."""
         left, _ = self.budgets.get(path, (1, 0))
         if left >= 1 or path not in self.suspects or self.is_ours(path):
             return False
