@@ -19,6 +19,7 @@ MOST_S = 0.2                # after the first one
 LOCKED_S = 0.1              # while something is being written
 BURST = {True: 20, False: 5}            # a file of gpush is told so often at once, and another, such as a log, …
 PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often; another only while nothing happens to it
+LONGEST_S = 30.0           # a file that is told while nothing happens to it waits no longer
 MOST_PATHS = 100            # of edited files that are named; with more, all is looked at
 MOST_NAMES = 10000          # remembered; more are forgotten, and told again
 MOST_FOLDERS = 50000
@@ -74,6 +75,7 @@ class Watch:
         self.first = self.last = None   # when there was an event that is not dealt with
         self.told = {}              # path → its stamp when it was told
         self.budgets = {}           # path → (how often it may be told, when)
+        self.waits = {}             # path → since when it grows
         self.scan = None            # what is left of a look that is under way
         self.scan_at = 0.0
         self.times = {}             # folder → its stamp at the last look
@@ -266,16 +268,21 @@ class Watch:
         return True
 
     def is_growing(self, path):
-        """Whether it waits to be told and is no file of gpush: it is told when nothing has happened to it for a while."""
+        """Whether it waits to be told and is not of gpush: it is told when it has been quiet for a while, or after LONGEST_S."""
         left, _ = self.budgets.get(path, (1, 0))
-        if left >= 1 or path not in self.suspects or path in self.held.entries:
+        if left >= 1 or path not in self.suspects or self.is_ours(path):
             return False
-        self.budgets[path] = (left, self.clock())
+        now = self.clock()
+        if now - self.waits.setdefault(path, now) < LONGEST_S:
+            self.budgets[path] = (left, now)
         return True
+
+    def is_ours(self, path):
+        return path[:-1] in self.wanted if path.endswith("/") else path in self.held.entries
 
     def budget(self, path, now):
         """Seconds until this path may be told; 0: now, and that is counted."""
-        is_ours = path in self.held.entries
+        is_ours = self.is_ours(path)
         rate, most = PER_SECOND[is_ours], BURST[is_ours]
         left, at = self.budgets.get(path, (most, now))
         left = min(most, left + (now - at) * rate)
@@ -284,7 +291,9 @@ class Watch:
             return (1 - left) / rate
         if len(self.budgets) >= MOST_NAMES:
             self.budgets.clear()
+            self.waits.clear()
         self.budgets[path] = (left - 1, now)
+        self.waits.pop(path, None)
         return 0
 
     def remember(self, path):
@@ -331,7 +340,9 @@ class Watch:
             self.unwatch(path)
         if mask & (BEGINS | ENDS) and path in self.held.entries and path not in self.own:
             self.saves[path] = QUIET_S if mask & BEGINS else MOST_S if self.is_emptied(path) else SAVED_S
-        self.suspect(path + "/" if is_folder_event else path)
+        path += "/" if is_folder_event else ""
+        if path in self.own or not self.is_growing(path):
+            self.suspect(path)
 
     def everything(self):
         self.is_all = True
@@ -342,7 +353,7 @@ class Watch:
         if path in self.own:
             self.touched.add(path)
             return
-        if not self.is_wanted(path) or self.is_growing(path):
+        if not self.is_wanted(path):
             return
         if len(self.suspects) >= MOST_NAMES:
             self.is_all = True
@@ -357,8 +368,7 @@ class Watch:
 
     def is_wanted(self, path):
         """A folder that a rule ignores may hold files of gpush that git tracks."""
-        is_ours = path[:-1] in self.wanted if path.endswith("/") else path in self.held.entries
-        return is_ours or path not in self.ignored
+        return self.is_ours(path) or path not in self.ignored
 
     def is_emptied(self, path):
         """As by `: > file`, after which its new content is written."""

@@ -1,6 +1,7 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.home.Arrivals;
@@ -40,6 +41,11 @@ public final class Homecoming {
   /** For a command, which waits for what is not settled; what goes on changing stays. */
   private static final int MAX_LOOKS = 3;
 
+  /** Between two tries to bring what cannot be replaced here, such as what was made too large. */
+  private static final Duration LONGEST = Duration.ofMinutes(1);
+
+  private static final String OTHER_HERE = "the file here is not as it was sent";
+
   private final TreeScan scan;
   private final LocalTrash trash;
   private final Conversations conversations;
@@ -52,6 +58,11 @@ public final class Homecoming {
    * in a new gateway, what is here goes to the trash.
    */
   private boolean isSure;
+
+  /** What the last look at all has brought in vain, and how long it waits for the next try. */
+  private Set<String> vain = Set.of();
+
+  private Duration pause;
 
   private volatile Listener listener = (_, _) -> {};
 
@@ -123,6 +134,7 @@ public final class Homecoming {
     this.conversations = conversations;
     this.obstacles = obstacles;
     this.settled = settled;
+    this.pause = settled;
     this.changes = new ChangesThere(settled, largestNew, clock);
   }
 
@@ -236,9 +248,10 @@ public final class Homecoming {
   /**
    * Brings it home. What is changed here meanwhile stays as it is, for the next attempt.
    *
+   * @param isEnough the next attempt leaves out what has not come now
    * @return the folders in which something may have changed
    */
-  Set<Path> bring(List<NodeConversation> nodes, Coming coming, Talk talk)
+  Set<Path> bring(List<NodeConversation> nodes, Coming coming, boolean isEnough, Talk talk)
       throws InterruptedException {
     List<NodeConversation> one = nodes.stream().filter(conversations::isOfEditors).toList();
     var arrivals = new Arrivals();
@@ -248,6 +261,10 @@ public final class Homecoming {
       // The next attempt opens the conversation again, and finds what is left.
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
+    }
+    if (isEnough) {
+      arrivals.vain().forEach(path -> obstacles.refuse(path, OTHER_HERE));
+      changes.refuse(coming.found(), arrivals.vain(), OTHER_HERE);
     }
     return arrivals.folders(scan.root());
   }
@@ -276,7 +293,7 @@ public final class Homecoming {
     }
     for (Decisions.Coming edit : coming.edits()) {
       try {
-        Optional<Entry> come = pull.home(edit, edit.isDecided() || !isSure);
+        Optional<Entry> come = readable(() -> pull.home(edit, edit.isDecided() || !isSure));
         come.ifPresent(entry -> changes.edited(edit.path(), entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
@@ -289,7 +306,7 @@ public final class Homecoming {
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
       try {
-        Optional<Entry> come = pull.home(edit, newer.isDoubted() || !isSure);
+        Optional<Entry> come = readable(() -> pull.home(edit, newer.isDoubted() || !isSure));
         come.ifPresent(entry -> changes.broughtAgain(newer, entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
@@ -307,11 +324,31 @@ public final class Homecoming {
       Optional<Entry> come =
           file.from().isPresent()
               ? pull.rename(file.from().get(), file.path())
-              : pull.arrive(file.path());
+              : readable(() -> pull.arrive(file.path()));
       come.ifPresent(entry -> changes.brought(file, entry));
       arrivals.made(file, come);
     } catch (LocalTree.Refused refused) {
       changes.refuse(file, String.valueOf(refused.getMessage()));
+    }
+  }
+
+  @FunctionalInterface
+  private interface Bringing {
+    Optional<Entry> run() throws IOException, LocalTree.Refused;
+  }
+
+  /** A file that the node cannot read stops nothing else. */
+  private static Optional<Entry> readable(Bringing bringing) throws IOException, LocalTree.Refused {
+    try {
+      return bringing.run();
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof SyncFailure.NodeCannotWrite cannot) {
+        throw new LocalTree.Refused("the node cannot read it: " + cannot.code());
+      }
+      if (failed.failure() instanceof SyncFailure.NoSuchPath) {
+        return Optional.empty();
+      }
+      throw failed;
     }
   }
 
@@ -354,13 +391,21 @@ public final class Homecoming {
   }
 
   private Came came(Arrivals arrivals, boolean isOfAll, boolean isLeft, boolean isUnsettled) {
-    boolean isAgain = isUnsettled || arrivals.isIncomplete();
+    Set<String> now = arrivals.vain();
+    boolean isKnown = vain.containsAll(now);
+    if (isOfAll || !isKnown) {
+      Duration longer = pause.multipliedBy(2);
+      longer = longer.compareTo(LONGEST) < 0 ? longer : LONGEST;
+      pause = isKnown && !now.isEmpty() ? longer : settled;
+      vain = now;
+    }
+    Optional<Duration> again = now.isEmpty() ? Optional.empty() : Optional.of(pause);
     return new Came(
         arrivals.folders(scan.root()),
         arrivals.paths(),
         isOfAll,
         isLeft,
-        isAgain ? Optional.of(settled) : Optional.empty());
+        isUnsettled ? Optional.of(settled) : again);
   }
 
   /** Only of these paths; empty when they are not all edits that may come, or as they were. */

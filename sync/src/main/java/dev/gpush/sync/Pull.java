@@ -97,6 +97,9 @@ final class Pull {
     String path = edit.path();
     try {
       Path target = tree.place(Path.of(path));
+      if (edit.here().isPresent() && !is(target, edit.here().get())) {
+        return Optional.empty();
+      }
       Json answer = node.pull(path);
       if (answer.text("kind").equals(Optional.of("folder")) && edit.isDecided()) {
         return folder(edit, target);
@@ -153,7 +156,7 @@ final class Pull {
     }
     boolean isExecutable = answer.number("x").orElse(0L) == 1;
     if (isExecutable) {
-      makeExecutable(part);
+      LocalMoves.makeExecutable(part);
     }
     return Optional.of(new Entry.File(Files.size(part), isExecutable, hash));
   }
@@ -278,8 +281,9 @@ final class Pull {
 
   private static boolean is(Path file, Entry sent) throws IOException {
     return switch (sent) {
-      case Entry.File(_, var executable, var hash) ->
+      case Entry.File(var size, var executable, var hash) ->
           Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+              && Files.size(file) == size
               && isExecutable(file) == executable
               && hash(file).equals(hash);
       case Entry.Link(var target) ->
@@ -390,7 +394,7 @@ final class Pull {
   private void file(boolean executable, Path target, Path part) throws IOException {
     String hash = receive(part);
     if (executable) {
-      makeExecutable(part);
+      LocalMoves.makeExecutable(part);
     }
     boolean isSame =
         Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS) && hash(target).equals(hash);
@@ -434,16 +438,6 @@ final class Pull {
 
   private static boolean isExecutable(Path file) throws IOException {
     return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OWNER_EXECUTE);
-  }
-
-  private static void makeExecutable(Path file) throws IOException {
-    var permissions = Files.getPosixFilePermissions(file);
-    for (String who : List.of("OWNER", "GROUP", "OTHERS")) {
-      if (permissions.contains(PosixFilePermission.valueOf(who + "_READ"))) {
-        permissions.add(PosixFilePermission.valueOf(who + "_EXECUTE"));
-      }
-    }
-    Files.setPosixFilePermissions(file, permissions);
   }
 
   /** Asks before it replaces what exists only here, which goes to the trash then. */

@@ -125,7 +125,7 @@ public final class WorkspaceSync implements AutoCloseable {
         } catch (Push.Again again) {
           requireSteady(again, attempt);
           lookAgain |= isForAnotherLook(again);
-          bring(again, nodes, talk);
+          bring(again, nodes, talk, attempt);
         } catch (TreeChanged changed) {
           scan.forget(scan.root().relativize(changed.file()).toString());
           if (attempt == MAX_ATTEMPTS) {
@@ -269,7 +269,7 @@ public final class WorkspaceSync implements AutoCloseable {
           if (again instanceof Push.Moved) {
             home.awaitSettled(attempt);
           }
-          Set<Path> folders = bring(again, nodes, Talk.silent());
+          Set<Path> folders = bring(again, nodes, Talk.silent(), attempt);
           Scan found = scan.look(Optional.of(folders), Set.of());
           looked = Optional.of(found);
           there().seen(found.manifest());
@@ -381,14 +381,15 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   /** Returns the folders in which something may have changed. */
-  private Set<Path> bring(Push.Again again, List<SyncNode> nodes, Talk talk)
+  private Set<Path> bring(Push.Again again, List<SyncNode> nodes, Talk talk, int attempt)
       throws InterruptedException {
     if (!(again instanceof Push.Edited edited)) {
       return Set.of();
     }
     last.decided(edited.coming().decided());
     obstacles.forget(edited.coming().decided());
-    return home.bring(conversations.of(nodes), edited.coming(), talk);
+    boolean isEnough = attempt >= MAX_ATTEMPTS / 2;
+    return home.bring(conversations.of(nodes), edited.coming(), isEnough, talk);
   }
 
   private static void requireSteady(Push.Again again, int attempt) {

@@ -5,19 +5,25 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.merge.Merge;
+import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -133,6 +139,62 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals(List.of("model.py"), comeHome().paths());
 
     assertEquals("newer", laptop.read("model.py"));
+  }
+
+  /** As a file that git does not track and a program here has made large. */
+  @Test
+  void whatCannotBeReplacedHereHoldsUpNoSaveAndIsTriedLessAndLessOften() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    laptop.write("edited", "1").write("gone", "1").write("moved", "1").write("train.py", "1");
+    push();
+    editors().write("model.py", "new");
+    assertEquals(List.of("model.py"), comesHome(time));
+    sync.lookAgain(Optional.empty(), Set.of());
+    for (String each : List.of("edited", "gone", "moved", "model.py")) {
+      try (var file = new RandomAccessFile(laptop.path().resolve(each).toFile(), "rw")) {
+        file.setLength(ScanLimits.standard().askOver() + 1);
+      }
+    }
+    editors().write("edited", "2").write("model.py", "2").delete("gone");
+    editors().move("moved", "renamed");
+    var pulls = new AtomicInteger();
+    nodes.getFirst().beforePull = pulls::incrementAndGet;
+    laptop.write("train.py", "2");
+
+    assertEquals(List.of(), comesHome(time));
+    Duration first = comeHome().again().orElseThrow();
+    assertEquals(first.multipliedBy(2), comeHome().again().orElseThrow());
+    sync.pushLooked(all(), true);
+
+    assertEquals("2", editors().read("train.py"));
+    assertEquals("2", editors().read("edited"));
+    assertEquals("2", editors().read("model.py"));
+    assertFalse(Files.exists(there("gone")));
+    assertEquals(
+        List.of("edited", "model.py"),
+        sync.last().held().stream().map(HeldPath::path).sorted().toList());
+    assertEquals(0, pulls.get());
+  }
+
+  @Test
+  void aNewFileThatTheNodeCannotReadStopsNothingElse() throws Exception {
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    editors().write("a.py", "of another user").write("b.py", "new");
+    nodes.getFirst().lies = Json.object("a.py", List.of(Json.object("errno", 13)));
+    restartGateway();
+    laptop.write("train.py", "2");
+
+    push();
+
+    assertEquals("2", editors().read("train.py"));
+    assertEquals("new", laptop.read("b.py"));
+    assertFalse(Files.exists(laptop.path().resolve("a.py")));
+    assertEquals(Map.of("a.py", "the node cannot read it: denied"), sync.home().staying());
   }
 
   /** With the look after the moment in which a file has to be the same. */

@@ -44,7 +44,10 @@ final class FakeNode implements SyncNode {
       def lie(self, payload):
           told = lies.get(json.loads(payload.decode())["path"])
           if told:
-              self.send(sync.PULLED, told.pop(0))
+              answer = told.pop(0)
+              if "errno" in answer:
+                  raise OSError(answer["errno"], "")
+              self.send(sync.PULLED, answer)
           else:
               self.on_pull(payload)
       sync.Conversation.HANDLERS[sync.PULL] = lie

@@ -4,6 +4,7 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import javax.management.NotificationEmitter;
 
@@ -32,11 +33,15 @@ public final class HeapReturn {
 
   /** Of this process. */
   public static HeapReturn ofThisProcess() {
-    ManagementFactory.getMemoryPoolMXBeans().stream()
+    Optional<MemoryPoolMXBean> old = old();
+    old.ifPresent(HeapReturn::bound);
+    return new HeapReturn(HeapReturn::ownCollections, () -> collect(old));
+  }
+
+  static Optional<MemoryPoolMXBean> old() {
+    return ManagementFactory.getMemoryPoolMXBeans().stream()
         .filter(pool -> pool.getType() == MemoryType.HEAP && pool.isUsageThresholdSupported())
-        .findFirst()
-        .ifPresent(HeapReturn::bound);
-    return new HeapReturn(HeapReturn::ownCollections, System::gc);
+        .findFirst();
   }
 
   static long ownCollections() {
@@ -48,14 +53,14 @@ public final class HeapReturn {
   private static void bound(MemoryPoolMXBean old) {
     limit(old, OLD_BYTES);
     if (ManagementFactory.getMemoryMXBean() instanceof NotificationEmitter emitter) {
-      emitter.addNotificationListener(
-          (_, _) -> {
-            System.gc();
-            limit(old, Math.max(OLD_BYTES, 2 * old.getUsage().getUsed()));
-          },
-          null,
-          null);
+      emitter.addNotificationListener((_, _) -> collect(Optional.of(old)), null, null);
     }
+  }
+
+  /** The bound follows what lives each time: one at the maximum is never reached. */
+  static void collect(Optional<MemoryPoolMXBean> old) {
+    System.gc();
+    old.ifPresent(pool -> limit(pool, Math.max(OLD_BYTES, 2 * pool.getUsage().getUsed())));
   }
 
   private static void limit(MemoryPoolMXBean old, long bytes) {

@@ -3,6 +3,9 @@ package dev.gpush.app.life;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.ref.Reference;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class HeapReturnTest {
@@ -50,5 +53,25 @@ class HeapReturnTest {
     System.gc();
 
     assertTrue(HeapReturn.ownCollections() > before);
+  }
+
+  @Test
+  void theBoundComesDownAgainWhenMuchNoLongerLives() {
+    Optional<MemoryPoolMXBean> old = HeapReturn.old();
+    var live = new byte[100][1 << 20];
+    HeapReturn.collect(old);
+    long high = old.orElseThrow().getUsageThreshold();
+    assertTrue(high >= live.length << 20, () -> "it is " + high);
+
+    live = new byte[0][0];
+    HeapReturn.collect(old);
+
+    long low = old.orElseThrow().getUsageThreshold();
+    assertTrue(low < high, () -> low + " after " + high + " beside " + live(old));
+    Reference.reachabilityFence(live);
+  }
+
+  private static long live(Optional<MemoryPoolMXBean> old) {
+    return old.orElseThrow().getUsage().getUsed();
   }
 }

@@ -22,7 +22,7 @@ public final class Arrivals {
   private final List<String> moved = new ArrayList<>();
   private final List<String> touched = new ArrayList<>();
   private Optional<Path> kept = Optional.empty();
-  private boolean isIncomplete;
+  private final Set<String> vain = new HashSet<>();
 
   /**
    * @param come what is here now; empty when what was here has changed, or is away
@@ -34,10 +34,10 @@ public final class Arrivals {
 
   /** The same of a file that was made or renamed there. */
   public void made(NewFile file, Optional<Entry> come) {
+    file.from().ifPresent(from -> touched.add(from.path()));
     touched.add(file.path());
     if (file.from().isPresent()) {
       String from = file.from().get().path();
-      touched.add(from);
       add(from + " to " + file.path(), come, renamed);
       come.ifPresent(_ -> moved.addAll(List.of(from, file.path())));
     } else {
@@ -54,17 +54,17 @@ public final class Arrivals {
     kept = place.or(() -> kept);
   }
 
-  private void add(String path, Optional<?> come, List<String> to) {
+  private void add(String text, Optional<?> come, List<String> to) {
     if (come.isPresent()) {
-      to.add(path);
+      to.add(text);
     } else {
-      isIncomplete = true;
+      vain.add(touched.getLast());
     }
   }
 
-  /** Whether something has not come, because it was something else on either side by then. */
-  public boolean isIncomplete() {
-    return isIncomplete;
+  /** What has not come, because it was something else on either side by then. */
+  public Set<String> vain() {
+    return Set.copyOf(vain);
   }
 
   /** Names it to the user of a command. */

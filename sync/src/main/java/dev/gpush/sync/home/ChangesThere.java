@@ -228,6 +228,7 @@ public final class ChangesThere {
   /** All nodes have what is here, but for what is held. */
   public void pushed(Set<String> held) {
     edited.keySet().retainAll(held);
+    refused.values().removeIf(each -> each.stamp().equals(GONE));
   }
 
   /** It cannot be here; the same file is not tried again. */
@@ -238,6 +239,17 @@ public final class ChangesThere {
   /** The same of what has come before: a push names it. */
   public void refuse(Newer newer) {
     refused.put(newer.path(), new Refused(newer.stamp(), "what it is there now cannot be here"));
+  }
+
+  /** What is here cannot be replaced at these paths: a push leaves them. */
+  public void refuse(Found found, Set<String> paths, String why) {
+    found.newer().stream().filter(each -> paths.contains(each.path())).forEach(this::refuse);
+    found.news().stream()
+        .filter(each -> each.from().isPresent() && paths.contains(each.path()))
+        .forEach(each -> refuse(each, why));
+    found.deleted().stream()
+        .filter(each -> paths.contains(each.path()))
+        .forEach(each -> refused.put(each.path(), new Refused(GONE, why)));
   }
 
   /** Whether gpush has written it here, and it is in no generation yet. */
@@ -462,7 +474,9 @@ public final class ChangesThere {
       }
       var deleted = new ArrayList<NewFile.Deleted>();
       for (NewFile.Deleted each : gone.values()) {
-        if (isSettled(each.path(), GONE)) {
+        Refused before = refused.get(each.path());
+        boolean isRefused = before != null && before.stamp().equals(GONE);
+        if (!isRefused && isSettled(each.path(), GONE)) {
           deleted.add(each);
         }
       }

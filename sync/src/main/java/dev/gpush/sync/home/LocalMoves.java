@@ -5,6 +5,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.List;
 import java.util.Objects;
 
 /** Moves of files on this machine that replace nothing. */
@@ -39,5 +41,16 @@ public final class LocalMoves {
       }
       at = Objects.requireNonNull(at.getParent());
     }
+  }
+
+  /** For those who may read it. */
+  public static void makeExecutable(Path file) throws IOException {
+    var permissions = Files.getPosixFilePermissions(file);
+    for (String who : List.of("OWNER", "GROUP", "OTHERS")) {
+      if (permissions.contains(PosixFilePermission.valueOf(who + "_READ"))) {
+        permissions.add(PosixFilePermission.valueOf(who + "_EXECUTE"));
+      }
+    }
+    Files.setPosixFilePermissions(file, permissions);
   }
 }

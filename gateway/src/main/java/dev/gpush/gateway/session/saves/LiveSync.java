@@ -79,6 +79,7 @@ public final class LiveSync implements AutoCloseable {
   private volatile Optional<String> edits = Optional.empty();
   private Optional<Set<Path>> unseen = Optional.empty();
   private Duration pause = Duration.ZERO;
+  private boolean isUnreadable;
   private boolean isKnown;
   private Backoff retry = Backoff.none();
   private String lastRoot = "";
@@ -256,7 +257,8 @@ public final class LiveSync implements AutoCloseable {
   private Duration pauseUntilNext() {
     long now = clock.nanos();
     Optional<Duration> left = pause.isZero() ? generations.next(now) : Optional.empty();
-    Optional<Duration> look = bringsHome() ? nodeEdits.next(now) : Optional.empty();
+    boolean bringsHome = !isUnreadable && bringsHome();
+    Optional<Duration> look = bringsHome ? nodeEdits.next(now) : Optional.empty();
     return Stream.of(busy.next(state.leftPaths(), now), left, look)
         .flatMap(Optional::stream)
         .map(each -> each.compareTo(LEAST) < 0 ? LEAST : each)
@@ -294,8 +296,10 @@ public final class LiveSync implements AutoCloseable {
     Looked looked;
     try {
       looked = look(waiting);
+      isUnreadable = false;
     } catch (GpushException unreadable) {
       // Costs the nodes nothing.
+      isUnreadable = true;
       pause = RETRY;
       state.hold(why(unreadable));
       return;

@@ -40,6 +40,8 @@ public final class HostAgents {
   /** Behind ssh it may take a login before. */
   private static final Duration REMOTE_ANSWER_LIMIT = Duration.ofSeconds(40);
 
+  private static final System.Logger LOG = System.getLogger("gpush.backends");
+
   private final AgentProgram agent;
   private final Rack rack;
   private final Tasks tasks;
@@ -153,8 +155,15 @@ public final class HostAgents {
   /** On this machine another GPUSH_HOME of the same user is another world. */
   private boolean isOurs(Host host, Json status) {
     String folder = host.known().map(known -> known.folder() + "/").orElse("");
-    return status.object("request").text("kind").orElse("").equals(rack.kind())
-        && info(status).workspace().startsWith(folder);
+    try {
+      return status.object("request").text("kind").orElse("").equals(rack.kind())
+          && info(status).workspace().startsWith(folder);
+    } catch (IllegalArgumentException other) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "an agent is left out, host=" + host.name() + ": " + other.getMessage());
+      return false; // Of another version; the others are there.
+    }
   }
 
   /** Those of one gang. */

@@ -227,6 +227,25 @@ final class LocalNodesTest {
     }
   }
 
+  /** As of another version. */
+  @Test
+  void anAgentThatSaysNoNumberHidesNoOther() {
+    try (Tasks tasks = Tasks.named("list", (_, _) -> {})) {
+      var recorder = new Recorder();
+      Rack rack = LocalPlace.rack(new RecordingHost(folder, "/bin"), Json.object());
+      var agents = new HostAgents(recorder, rack, tasks);
+      String workspace = folder.resolve("nodes/0123456789abcdef/0/project").toString();
+      Json known = status(rack, node(List.of(), "", workspace).json());
+      recorder.agents = List.of(status(rack, Json.object()), known);
+
+      assertEquals(List.of(known), agents.list(rack.hosts().getFirst()));
+    }
+  }
+
+  private static Json status(Rack rack, Json.Obj info) {
+    return Json.object("request", Json.object("kind", rack.kind(), "info", info));
+  }
+
   private static NodeInfo node(List<String> slots, String model, String workspace) {
     return new NodeInfo(0, "here", "127.0.0.1", slots, model, 2, workspace);
   }
@@ -299,6 +318,7 @@ final class LocalNodesTest {
   private static final class Recorder implements AgentProgram {
     private final Queue<Json.Obj> asked = new ConcurrentLinkedQueue<>();
     private final Function<Json.Obj, Optional<AgentFailure>> failing;
+    private List<Json> agents = List.of();
 
     Recorder() {
       this(_ -> Optional.empty());
@@ -374,7 +394,7 @@ final class LocalNodesTest {
       if (mode(header).equals("control")) {
         throw new GpushException(new AgentFailure.NotThere("", 0));
       }
-      return Json.object("ok", true, "agents", List.of());
+      return Json.object("ok", true, "agents", agents);
     }
   }
 
