@@ -78,9 +78,7 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals(moved, push());
   }
 
-  @Test
-  void whatCameHomeAndWasDeletedHereDoesNotComeAgain() throws Exception {
-    var time = new ManualClock();
+  private void aNewFileComesHome(ManualClock time) throws Exception {
     clock = time;
     restartGateway();
     nodes(1);
@@ -88,6 +86,12 @@ final class ChangesThereTest extends SyncFixture {
     push();
     editors().write("model.py", "new");
     assertEquals(List.of("model.py"), comesHome(time));
+  }
+
+  @Test
+  void whatCameHomeAndWasDeletedHereDoesNotComeAgain() throws Exception {
+    var time = new ManualClock();
+    aNewFileComesHome(time);
     laptop.delete("model.py");
 
     assertEquals(List.of(), comesHome(time));
@@ -102,13 +106,7 @@ final class ChangesThereTest extends SyncFixture {
   @Test
   void whatCameHomeAndIsALinkOutOfTheTreeThenIsHeld() throws Exception {
     var time = new ManualClock();
-    clock = time;
-    restartGateway();
-    nodes(1);
-    laptop.write("train.py", "1");
-    push();
-    editors().write("model.py", "new");
-    assertEquals(List.of("model.py"), comesHome(time));
+    aNewFileComesHome(time);
     editors().delete("model.py").link("model.py", "/etc/hostname");
     assertEquals(List.of(), comesHome(time));
     laptop.write("train.py", "2");
@@ -123,13 +121,7 @@ final class ChangesThereTest extends SyncFixture {
   @Test
   void whatCameHomeAndWasAwayHereForAMomentComesAgain() throws Exception {
     var time = new ManualClock();
-    clock = time;
-    restartGateway();
-    nodes(1);
-    laptop.write("train.py", "1");
-    push();
-    editors().write("model.py", "new");
-    assertEquals(List.of("model.py"), comesHome(time));
+    aNewFileComesHome(time);
     editors().write("model.py", "newer");
     nodes.getFirst().beforePull = () -> laptop.move("model.py", "away");
     assertEquals(List.of(), comesHome(time));

@@ -15,8 +15,7 @@ import java.util.Optional;
  * phase, the innermost. The step of a phase that took most of it says what took the time.
  * Thread-safe.
  */
-public final class TracedTalk implements Talk {
-  private final Talk talk;
+public final class TracedTalk extends TalkAround {
   private final Clock clock;
   private final Duration before;
   private final long begun;
@@ -26,7 +25,7 @@ public final class TracedTalk implements Talk {
   private final List<Timed> open = new ArrayList<>();
 
   public TracedTalk(Talk talk, Clock clock) {
-    this.talk = talk;
+    super(talk);
     this.clock = clock;
     this.before = Duration.ZERO;
     this.begun = clock.nanos();
@@ -38,7 +37,7 @@ public final class TracedTalk implements Talk {
    * @param queued for how long
    */
   public TracedTalk(Talk talk, Clock clock, Duration queued) {
-    this.talk = talk;
+    super(talk);
     this.clock = clock;
     this.before = queued.isNegative() ? Duration.ZERO : queued;
     this.begun = clock.nanos();
@@ -47,7 +46,7 @@ public final class TracedTalk implements Talk {
 
   @Override
   public Step phase(Stage stage, String what) {
-    var phase = new Timed(Optional.of(stage), talk.step(what), what);
+    var phase = new Timed(Optional.of(stage), super.step(what), what);
     synchronized (this) {
       ended.putIfAbsent(stage, new Phase(stage, Duration.ZERO, what));
       open.add(phase);
@@ -57,7 +56,7 @@ public final class TracedTalk implements Talk {
 
   @Override
   public Step step(String what) {
-    var step = new Timed(Optional.empty(), talk.step(what), what);
+    var step = new Timed(Optional.empty(), super.step(what), what);
     synchronized (this) {
       if (!open.isEmpty()) {
         open.getLast().steps.add(step);
@@ -82,26 +81,6 @@ public final class TracedTalk implements Talk {
 
   private Duration since(long nanos) {
     return Duration.ofNanos(clock.nanos() - nanos);
-  }
-
-  @Override
-  public void say(String line) {
-    talk.say(line);
-  }
-
-  @Override
-  public void confirm(String question, String flag) {
-    talk.confirm(question, flag);
-  }
-
-  @Override
-  public boolean isCancelled() {
-    return talk.isCancelled();
-  }
-
-  @Override
-  public boolean isAnswered(String flag) {
-    return talk.isAnswered(flag);
   }
 
   /** A step is what its phase waited for, if it took most of that. */

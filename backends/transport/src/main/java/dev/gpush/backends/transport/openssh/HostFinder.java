@@ -26,7 +26,7 @@ public final class HostFinder implements PlaceFinder {
   /** Each is a process; most only wait for a host that does not answer. */
   private static final int MOST_AT_ONCE = 64;
 
-  /** Nobody has so many machines of their own; further ones must be named. */
+  /** Further hosts are tried only if the user names them. */
   private static final int MOST_HOSTS = 500;
 
   private static final Path NO_SOCKETS = Path.of("/nonexistent");
