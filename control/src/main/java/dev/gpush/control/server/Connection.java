@@ -125,10 +125,13 @@ final class Connection {
 
   private boolean handOver(ControlFrame frame) throws IOException {
     boolean evenInUse = frame.fields().flag();
-    boolean agreed = server.mayHandOver(evenInUse);
-    writer.write(new Payload().flag(agreed).frame(Kind.HANDED_OVER));
-    if (agreed) {
-      server.handOver();
+    boolean agreed = server.agreesToHandOver(evenInUse);
+    try {
+      writer.write(new Payload().flag(agreed).frame(Kind.HANDED_OVER));
+    } finally {
+      if (agreed) {
+        server.handOver();
+      }
     }
     return agreed;
   }

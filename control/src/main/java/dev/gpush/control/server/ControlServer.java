@@ -187,13 +187,16 @@ public final class ControlServer implements AutoCloseable {
     }
   }
 
-  /** Whether to end for another build: the asking connection does not count. */
-  boolean mayHandOver(boolean evenInUse) {
-    return evenInUse || handingOver || (inUse() <= 1 && !handover.isInUse());
+  /**
+   * Whether to end for another build: the asking connection does not count. Once it has agreed it
+   * agrees again: the client that read the answer may be back before this server is closed.
+   */
+  boolean agreesToHandOver(boolean evenInUse) {
+    handingOver = handingOver || evenInUse || (inUse() <= 1 && !handover.isInUse());
+    return handingOver;
   }
 
   void handOver() {
-    handingOver = true;
     handover.end("another build takes over");
   }
 

@@ -113,6 +113,20 @@ class OtherBuildTest {
   }
 
   @Test
+  void oneThatHasAgreedToEndAgreesAgain() throws Exception {
+    try (var gateway = TestGateway.with(home, call -> 5);
+        TestGateway.Raw _ = gateway.raw()) {
+      assertTrue(gateway.server().agreesToHandOver(false));
+
+      // The client closed its connection and is back, and the server has not seen the close yet.
+      try (TestGateway.Raw _ = gateway.raw()) {
+        assertEquals(2, gateway.server().inUse());
+        assertTrue(gateway.server().agreesToHandOver(false));
+      }
+    }
+  }
+
+  @Test
   void asksTheRunningOneForItsStatusWithoutAWord() throws IOException {
     try (var gateway = TestGateway.with(home, call -> 0)) {
       Captured answer = gateway.client("build-b").capture(List.of("gateway", "status"));
