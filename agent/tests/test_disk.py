@@ -1,13 +1,17 @@
 """A disk that hangs below the runs of a node: what asks for it waits, and nothing else."""
+import fcntl
 import os
 import shutil
 import tempfile
 import threading
+import time
+import types
 import unittest
 
 from client import text, until
 from gpush_agent.core import filelock
 from gpush_agent.runs import rundir
+from gpush_agent.runs.claims import Claims
 from node import NodeTest, command
 
 
@@ -78,6 +82,21 @@ class ClaimsTest(unittest.TestCase):
         os.close(lock)
         rundir.clean_lost(state)
         self.assertTrue(rundir.read(folder, "exit.json")["lost"])
+
+    def test_who_looks_at_the_lock_of_a_run_that_starts_does_not_fail_it(self):
+        state, looks = tempfile.mkdtemp(), []
+        self.addCleanup(shutil.rmtree, state)
+
+        class LookedAt(Claims):
+            def reserve(self):
+                looks.append(os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT))
+                fcntl.flock(looks[0], fcntl.LOCK_SH)
+        self.addCleanup(setattr, filelock, "time", time)
+        filelock.time = types.SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: os.close(looks.pop()))
+        claims = LookedAt(state, 1, rundir.folder_of(state, 1), command(state, "true"))
+        claims.take(None, False)
+        self.assertEqual((looks, rundir.is_alive(claims.folder)), ([], True))
+        claims.remove()
 
 
 if __name__ == "__main__":

@@ -74,7 +74,12 @@ class FakeTest(NodeTest):
                                    stdout=subprocess.PIPE, cwd=self.work, env=dict({"PATH": "/bin:/usr/bin"}, **variables))
         self.addCleanup(process.communicate)
         process.stdout.readline()           # its command line is there
+        self.until_it_sleeps(process.pid)
         return process.pid
+
+    @staticmethod
+    def until_it_sleeps(pid):
+        client.until(lambda: (processes.read_stat(pid) or (0, 0, b""))[2] == b"S", what="a process that sleeps")
 
     def dump(self, pid, seconds=60.0):
         return stacks.dumps([pid], seconds)[pid]
@@ -161,7 +166,7 @@ class DumpTest(FakeTest):
 
     def test_where_the_code_lies_in_a_file_system_that_hangs_the_kernel_still_tells(self):
         self.put("0", self.in_load_batch())
-        self.set(stacks, "FILES_S", 0.1)
+        self.set(stacks, "FILES_SHARE", 0.002)
         self.set(stacks, "place_of", self.blocking())
         rank, = self.look_by_hand()
         self.assertEqual((rank["state"], rank["frames"], rank["problem"]["code"]), ("S", None, "late"))
@@ -201,7 +206,7 @@ class AgentTest(FakeTest):
     def spec(self, **more):
         """Three ranks that wait until they are stopped."""
         with open(os.path.join(self.work, "train.py"), "w") as file:
-            file.write("import os, threading; open(os.environ['RANK'] + '.there', 'w').close(); threading.Event().wait()\n")
+            file.write("import os, threading; print(os.getpid(), file=open(os.environ['RANK'] + '.there', 'w')); threading.Event().wait()\n")
         return dict(command(self.work, ""), mode="ranks", argv=None, python=self.program, program=["train.py"], procs=3, world=3,
                     slots=["0", "1", "2"], **more)
 
@@ -218,7 +223,11 @@ class AgentTest(FakeTest):
         self.put("1", self.in_load_batch())
         self.put("2", self.in_load_batch())
         self.put("2.3", self.in_load_batch(4))
-        client.until(lambda: all(os.path.exists(os.path.join(self.work, "%d.there" % rank)) for rank in range(3)), what="the ranks")
+        marks = [os.path.join(self.work, "%d.there" % rank) for rank in range(3)]
+        client.until(lambda: all(os.path.exists(mark) and os.path.getsize(mark) for mark in marks), what="the ranks")
+        for mark in marks:
+            with open(mark) as file:
+                self.until_it_sleeps(int(file.read()))
         found = self.ask(connected, run=7, workspace=self.work)
         self.assertEqual([(rank["rank"], rank["moved"], rank["problem"]) for rank in found["ranks"]],
                          [(0, False, None), (1, False, None), (2, True, None)])
@@ -233,7 +242,7 @@ class AgentTest(FakeTest):
 
     def test_of_a_rank_that_waits_for_its_data_loader_the_processes_of_that_are_looked_at(self):
         script = ("import os, subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'], "
-                  "env=dict(os.environ, RANK='10'), stdin=subprocess.PIPE); print(child.pid, flush=True); child.communicate()")
+                  "env=dict(os.environ, RANK='10'), stdin=subprocess.PIPE); print(child.pid, flush=True); child.wait()")
         process = subprocess.Popen([self.program, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.work,
                                    env={"RANK": "9", "PATH": "/bin:/usr/bin"})
         self.addCleanup(process.wait)
@@ -261,10 +270,10 @@ class AgentTest(FakeTest):
         connected.call("run.start", run=7, spec=self.spec())
         python = "%s -c \"import threading; print(1, flush=True); threading.Event().wait()\"" % self.program
 
-        def begin(script):
+        def begin(script, ranks=1):
             stream = connected.exec(command=script, env={"GPUSH_WORKSPACE": self.work}).accepted()
-            connected.pump(lambda: b"\n" in stream.out[0])
-        begin("RANK=5 %s & RANK=4 %s &" % (python, python))       # their launcher ends
+            connected.pump(lambda: stream.out[0].count(b"\n") == ranks)
+        begin("RANK=5 %s & RANK=4 %s &" % (python, python), 2)    # their launcher ends
         self.put("4", self.in_load_batch())
         self.put("5", self.in_load_batch())
         self.assertEqual(sorted(rank["rank"] for rank in self.ask(connected)["ranks"]), [4, 5])

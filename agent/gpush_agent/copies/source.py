@@ -57,6 +57,9 @@ class Source:
     def file(self, path, stamp):
         """A descriptor of the file, if it is still the one of this stamp."""
         fd = self.open.pop(path, None)
+        if fd is not None and stamp_of(os.fstat(fd)) != stamp:
+            os.close(fd)                # of the file that was replaced since
+            fd = None
         if fd is None:
             while len(self.open) >= MOST_OPEN:
                 os.close(self.open.pop(next(iter(self.open))))

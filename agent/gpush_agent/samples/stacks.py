@@ -22,7 +22,7 @@ LOOKS = 4                   # a rank that makes many short steps is at one line 
 PAUSE_S = 1.0               # between the first look and the last one
 DUMP_S = 3.0                # for one look, and half of what all have; one takes a tenth of a second
 KILLED_S = 0.2              # until a py-spy that was late is gone
-FILES_S = 1.5               # for names of files and for the journal
+FILES_SHARE = 0.5           # of the time for one look: for names of files and for the journal
 MOST_S = 60.0               # of what a test asks for
 MAX_RANKS = 64
 AT_ONCE = 16                # each takes a processor for as long as it reads symbols
@@ -69,9 +69,9 @@ def look(args, pause):
         if at < LOOKS - 1 and pause(max(0.0, now + pause_s / (LOOKS - 1) - time.monotonic())):
             return None
     took = time.monotonic() - begun
-    entries = described(sample(seen, ranks), answers, args)
+    entries = described(sample(seen, ranks), answers, dump_s, args)
     add_workers([rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])], dump_s, args)
-    quiet_s = within(lambda number: quiet(state, number), [run], FILES_S).get(run)
+    quiet_s = within(lambda number: quiet(state, number), [run], FILES_SHARE * dump_s).get(run)
     return {"run": run, "seconds": round(took, 2), "quiet_s": quiet_s, "ptrace": rights(), "ranks": entries}
 
 
@@ -99,10 +99,10 @@ def launches(parent):
     return parent not in (0, 1, os.getppid()) and (table.read_stat(parent) or (0, 0, b"T"))[2] not in (b"T", b"t")
 
 
-def described(ranks, answers, args):
+def described(ranks, answers, seconds, args):
     """Adds what is known of their code and of what they wait for."""
     good = {pid: [frames for frames, _ in some if frames is not None] for pid, some in answers.items()}
-    found = texts({pid: some[-1] for pid, some in good.items() if some}, args)
+    found = texts({pid: some[-1] for pid, some in good.items() if some}, seconds, args)
     entries = []
     for rank in ranks:
         pid = rank["pid"]
@@ -112,16 +112,16 @@ def described(ranks, answers, args):
     return entries
 
 
-def texts(stacks, args):
+def texts(stacks, seconds, args):
     """pid -> its frames as they are shown, unless the file system of its code hangs."""
-    return within(lambda pid: shown(stacks[pid], place_of(pid, args)), list(stacks), FILES_S)
+    return within(lambda pid: shown(stacks[pid], place_of(pid, args)), list(stacks), FILES_SHARE * seconds)
 
 
 def add_workers(waiting, seconds, args):
     """To ranks that wait for their data loader: what that does."""
     pids = {rank["pid"]: [child for child in processes.children(rank["pid"]) if is_python(child)][:MAX_WORKERS] for rank in waiting}
     answers = dumps([pid for some in pids.values() for pid in some], seconds)
-    found = texts({pid: frames for pid, (frames, _) in answers.items() if frames is not None}, args)
+    found = texts({pid: frames for pid, (frames, _) in answers.items() if frames is not None}, seconds, args)
     for rank in waiting:
         rank["workers"] = [{"pid": pid, "wait": wait_of(pid), "frames": found[pid]} for pid in pids[rank["pid"]] if pid in found]
 

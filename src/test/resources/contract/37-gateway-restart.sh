@@ -26,5 +26,6 @@ killed() { kill -9 "$(gateway)"; }
 stopped() { "$gpush" gateway stop >/dev/null 2>&1; }
 survives killed killed
 survives stopped stopped
-within test "$("$gpush" exec 'echo $GPUSH_NODE' 2>/dev/null)" = 0
+is_back() { [ "$("$gpush" exec 'echo $GPUSH_NODE' 2>/dev/null)" = 0 ]; }
+within is_back
 ssh devbox "rm -r $at"

@@ -83,19 +83,22 @@ public final class Main {
       System.err.println("another gateway serves " + home.path());
       return 0;
     }
+    // The hook of a signal lets the process end: not before the lock has removed its files.
+    var closed = new CountDownLatch(1);
     try (GatewayLock held = lock.get()) {
       LogFile.install(home.log(), System.getenv("GPUSH_DEBUG") != null);
-      serve(home, folder, held);
+      serve(home, folder, held, closed);
+    } finally {
+      closed.countDown();
     }
     return 0;
   }
 
-  private static void serve(Home home, RunFolder folder, GatewayLock lock)
+  private static void serve(Home home, RunFolder folder, GatewayLock lock, CountDownLatch closed)
       throws IOException, InterruptedException {
     Log log = Log.of("main");
     BuildId build = BuildId.current();
     var process = new GatewayProcess(home, build, folder.socket(), log);
-    var closed = new CountDownLatch(1);
     Runtime.getRuntime()
         .addShutdownHook(new Thread(() -> endBySignal(process, closed, log), "end"));
     try (Tasks tasks =
@@ -118,7 +121,6 @@ public final class Main {
       }
     } finally {
       log.info("gateway ended");
-      closed.countDown();
     }
   }
 
