@@ -300,7 +300,7 @@ public final class FakeNode implements NodeCalls {
         return InputStream.nullInputStream();
       }
       if (arguments.flag("follow")) {
-        calls.add("follow " + number);
+        calls.add((arguments.flag("events") ? "watch " : "follow ") + number);
         lock.notifyAll();
         return new Following(run, offset, nextBreak(arguments), arguments.flag("events"));
       }

@@ -201,7 +201,7 @@ class LinkTest {
     var agent = new FrameWriter(pipe.agentOutput());
     agent.write(Frame.ofJson(FrameKind.WELCOME, 0, 0, Json.object("agent", "a", "last", 0)));
     agent.flush();
-    Link link = link(() -> pipe, Clock.system());
+    Link link = link(() -> pipe, new FakeClock());
     link.connect();
 
     pipe.breakInput();
@@ -407,7 +407,7 @@ class LinkTest {
             usual.opening(),
             usual.firstPause(),
             usual.lastPause());
-    Link link = link(agent, Clock.system(), timing);
+    Link link = link(agent, new SteadyClock(), timing);
     link.connect();
     var stream = link.open(ECHO);
     stream.awaitOpened();
@@ -439,7 +439,8 @@ class LinkTest {
   @Test
   void closingSaysGoodBye() throws Exception {
     var agent = new FakeAgent(tasks, GOOD);
-    Link link = connected(agent);
+    Link link = link(agent, new FakeClock());
+    link.connect();
 
     link.close();
     link.close();

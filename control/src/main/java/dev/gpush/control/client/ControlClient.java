@@ -4,6 +4,7 @@ import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.terminal.CapturedConsole;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.wire.Request;
+import dev.gpush.core.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -26,14 +27,20 @@ public final class ControlClient {
 
   private final Origin origin;
   private final GatewayConnector connector;
+  private final Clock clock;
 
   public ControlClient(Origin origin) {
-    this(origin, GatewayConnector.GREETING_MILLIS);
+    this(origin, Clock.system());
+  }
+
+  public ControlClient(Origin origin, Clock clock) {
+    this(origin, GatewayConnector.GREETING_MILLIS, clock);
   }
 
   /** For tests: with a shorter limit for a gateway that does not greet. */
-  ControlClient(Origin origin, long greetingMillis) {
+  ControlClient(Origin origin, long greetingMillis, Clock clock) {
     this.origin = origin;
+    this.clock = clock;
     this.connector = new GatewayConnector(origin, greetingMillis, GatewayConnector.START_SECONDS);
   }
 
@@ -118,7 +125,7 @@ public final class ControlClient {
               origin.environment(),
               console.facts(),
               origin.pid());
-      return new Conversation(connection, console).carryOut(request);
+      return new Conversation(connection, console, clock).carryOut(request);
     } catch (IllegalArgumentException tooLong) {
       throw new ClientException(
           "the command line is too long",

@@ -11,6 +11,7 @@ import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
@@ -31,6 +32,7 @@ final class Conversation {
 
   private final GatewayConnection connection;
   private final Console console;
+  private final Clock clock;
   private final InputPump input;
   private final long[] interrupts = new long[PATIENCE];
   private boolean errBroken;
@@ -38,9 +40,10 @@ final class Conversation {
   private volatile boolean givenUp;
   private Optional<Integer> spawned = Optional.empty();
 
-  Conversation(GatewayConnection connection, Console console) {
+  Conversation(GatewayConnection connection, Console console, Clock clock) {
     this.connection = connection;
     this.console = console;
+    this.clock = clock;
     this.input = new InputPump(connection.writer(), console);
   }
 
@@ -136,7 +139,7 @@ final class Conversation {
     if (spawning && name.equals("INT")) {
       return; // The terminal sent it to the program too, whose business it is.
     }
-    if (name.equals("INT") && isThird(System.nanoTime())) {
+    if (name.equals("INT") && isThird(clock.nanos())) {
       givenUp = true;
       connection.close();
       console.giveUp();

@@ -45,7 +45,8 @@ public record RunFolder(Path path) {
     long user = userId();
     for (Path root : roots) {
       Path base = root.resolve("gpush-" + user);
-      if (isPrivate(base, user) || (isAbsent(base) && Files.isWritable(root))) {
+      // In this order: another process of this user may make it between the two.
+      if ((isAbsent(base) && Files.isWritable(root)) || isPrivate(base, user)) {
         return new RunFolder(base.resolve("gateway-" + nameFor(home)));
       }
     }

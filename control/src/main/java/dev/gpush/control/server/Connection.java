@@ -67,6 +67,11 @@ final class Connection {
     return carried.map(ClientInvocation::isWatching).orElse(false);
   }
 
+  /** Whether it keeps the gateway in use. A client that knows its status may not have left yet. */
+  boolean isUsing() {
+    return !isWatching() && !outbox.isOver();
+  }
+
   /** The gateway ends: stops the handler. */
   void end() {
     worker.interrupt();

@@ -35,7 +35,7 @@ public final class ControlServer implements AutoCloseable {
    * Commands that are just ending when the gateway does, the one that stops it among them, end by
    * themselves in this time.
    */
-  private static final Duration GRACE = Duration.ofMillis(300);
+  static final Duration GRACE = Duration.ofMillis(300);
 
   /** Handlers that were interrupted have this long to end. */
   private static final Duration FAREWELL = Duration.ofSeconds(2);
@@ -116,9 +116,9 @@ public final class ControlServer implements AutoCloseable {
     before.close();
   }
 
-  /** Connections that keep the gateway in use: all but those that only watch. */
+  /** Connections that keep the gateway in use: all but those that only watch or have ended. */
   public int inUse() {
-    return (int) snapshot().stream().filter(connection -> !connection.isWatching()).count();
+    return (int) snapshot().stream().filter(Connection::isUsing).count();
   }
 
   /** The refusal for one connection too many. */
@@ -328,14 +328,15 @@ public final class ControlServer implements AutoCloseable {
 
   /** Waits until nobody accepts and nobody is connected. */
   private boolean awaitNone(Duration limit) throws InterruptedException {
-    long left = limit.toNanos();
+    long end = clock.nanos() + limit.toNanos();
     lock.lock();
     try {
       while (accepting > 0 || !connections.isEmpty()) {
+        long left = end - clock.nanos();
         if (left <= 0) {
           return false;
         }
-        left = changed.awaitNanos(left);
+        changed.awaitNanos(left);
       }
       return true;
     } finally {

@@ -25,6 +25,7 @@ final class Outbox {
   private final ArrayDeque<ControlFrame> frames = new ArrayDeque<>();
   private long bytes;
   private boolean finished;
+  private boolean over;
   private boolean broken;
 
   Outbox(ControlFrameWriter writer) {
@@ -53,6 +54,16 @@ final class Outbox {
     try {
       add(last);
       finished = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The last frame is being written, or was: the client may have it already. */
+  boolean isOver() {
+    lock.lock();
+    try {
+      return over;
     } finally {
       lock.unlock();
     }
@@ -104,7 +115,9 @@ final class Outbox {
         }
         changed.await();
       }
-      return frames.poll();
+      ControlFrame next = frames.poll();
+      over = finished && frames.isEmpty();
+      return next;
     } finally {
       lock.unlock();
     }

@@ -14,6 +14,7 @@ import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Spawn;
+import dev.gpush.core.time.Clock;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -317,7 +318,9 @@ class LostGatewayTest {
 
   private ControlClient impatient() {
     return new ControlClient(
-        new Origin(home, "b", home, Map.of(), 1, List.of("/nonexistent/gateway")), 300);
+        new Origin(home, "b", home, Map.of(), 1, List.of("/nonexistent/gateway")),
+        300,
+        Clock.system());
   }
 
   private ControlClient client() {

@@ -13,6 +13,8 @@ import dev.gpush.control.wire.Facts;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Request;
+import dev.gpush.core.time.Clock;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +34,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -235,7 +239,8 @@ class ControlSocketTest {
               stuck.countDown();
               new CountDownLatch(1).await();
               return 0;
-            })) {
+            },
+            new ManualClock())) {
       var status = CompletableFuture.supplyAsync(() -> gateway.run(console, "x"));
       stuck.await();
       for (int i = 0; i < 3; i++) {
@@ -633,6 +638,20 @@ class ControlSocketTest {
 
   @Test
   void tellsCommandsUnderWayThatItEnds() throws Exception {
+    var looks = new AtomicInteger();
+    var clock =
+        new Clock() {
+          @Override
+          public Instant now() {
+            return Instant.EPOCH;
+          }
+
+          /** The grace is over at the second look, and what handlers have to end is never over. */
+          @Override
+          public long nanos() {
+            return looks.getAndIncrement() == 0 ? 0 : ControlServer.GRACE.toNanos();
+          }
+        };
     var begun = new CountDownLatch(1);
     var gateway =
         TestGateway.with(
@@ -641,7 +660,8 @@ class ControlSocketTest {
               begun.countDown();
               new CountDownLatch(1).await();
               return 0;
-            });
+            },
+            clock);
     var answer = CompletableFuture.supplyAsync(() -> gateway.capture("logs"));
     begun.await();
     gateway.close();

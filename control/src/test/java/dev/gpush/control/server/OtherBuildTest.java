@@ -5,10 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
+import dev.gpush.control.wire.Facts;
+import dev.gpush.control.wire.Kind;
+import dev.gpush.control.wire.Request;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -109,6 +113,19 @@ class OtherBuildTest {
       closing.get();
       assertEquals(3, answer.status());
       assertTrue(answer.err().startsWith("gpush: cannot start the gateway\n"), answer::err);
+    }
+  }
+
+  @Test
+  void aCommandThatHasEndedKeepsNoGateway() throws Exception {
+    try (var gateway = TestGateway.with(home, call -> 5);
+        TestGateway.Raw client = gateway.raw()) {
+      client.writer().write(new Request(List.of("ps"), "/", Map.of(), Facts.NONE, 1).frame());
+      assertEquals(Kind.EXIT, client.reader().next().orElseThrow().kind());
+
+      // It knows its status, and the server cannot know that it leaves.
+      assertEquals(0, gateway.server().inUse());
+      assertTrue(gateway.server().agreesToHandOver(false));
     }
   }
 

@@ -31,11 +31,14 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
 
   private final Path home;
   private final RunFolder folder;
+  private final Clock clock;
   private final Tasks tasks;
   private final ControlServer server;
 
-  private TestGateway(Path home, Handler handler, Limits limits, int protocol) throws IOException {
+  private TestGateway(Path home, Handler handler, Limits limits, int protocol, Clock clock)
+      throws IOException {
     this.home = home.toRealPath();
+    this.clock = clock;
     this.folder = RunFolder.of(this.home).make();
     this.tasks = Tasks.named("test", (thread, bug) -> incidents.add(thread.getName() + " " + bug));
     this.server =
@@ -46,7 +49,7 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
             this,
             this,
             limits,
-            Clock.system(),
+            clock,
             tasks);
   }
 
@@ -55,16 +58,21 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
   }
 
   static TestGateway with(Path home, Handler handler, Limits limits) throws IOException {
-    return new TestGateway(home, handler, limits, Greeting.PROTOCOL).start();
+    return new TestGateway(home, handler, limits, Greeting.PROTOCOL, Clock.system()).start();
+  }
+
+  /** Its clients have the same clock. */
+  static TestGateway with(Path home, Handler handler, Clock clock) throws IOException {
+    return new TestGateway(home, handler, Limits.STANDARD, Greeting.PROTOCOL, clock).start();
   }
 
   static TestGateway speaking(int protocol, Path home, Handler handler) throws IOException {
-    return new TestGateway(home, handler, Limits.STANDARD, protocol).start();
+    return new TestGateway(home, handler, Limits.STANDARD, protocol, Clock.system()).start();
   }
 
   /** Its socket takes connections, and it accepts none yet. */
   static TestGateway unstarted(Path home, Handler handler) throws IOException {
-    return new TestGateway(home, handler, Limits.STANDARD, Greeting.PROTOCOL);
+    return new TestGateway(home, handler, Limits.STANDARD, Greeting.PROTOCOL, Clock.system());
   }
 
   TestGateway start() {
@@ -93,7 +101,8 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
             Path.of("/somewhere"),
             Map.of("GREETING", "hallo"),
             99,
-            List.of("/nonexistent/gateway")));
+            List.of("/nonexistent/gateway")),
+        clock);
   }
 
   int run(FakeConsole console, String... words) {

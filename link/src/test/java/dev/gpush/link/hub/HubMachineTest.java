@@ -9,8 +9,8 @@ import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.LinkTiming;
+import dev.gpush.link.SteadyClock;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
 import java.io.IOException;
@@ -42,7 +42,7 @@ final class HubMachineTest {
         leave,
         LinkTiming.usual().withContact(Duration.ofDays(1)),
         tasks,
-        Clock.system(),
+        new SteadyClock(),
         random);
   }
 

@@ -3,6 +3,7 @@ package dev.gpush.shell.loop;
 import dev.gpush.shell.text.Width;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jline.reader.LineReader;
 import org.jline.reader.Widget;
 import org.jline.reader.impl.LineReaderImpl;
@@ -48,19 +49,19 @@ final class LiveReader extends LineReaderImpl {
     }
   }
 
-  /** Draws this around the line that is edited; false when none is. */
-  boolean show(Around around) {
+  /** Draws what is new around the line that is edited, and asks for it only if one is. */
+  void show(Supplier<Around> news) {
     lock.lock();
     try {
       if (!isReading()) {
-        return false;
+        return;
       }
+      Around around = news.get();
       around.above().forEach(this::printAbove);
       setPrompt(prompt(around.prompt()));
       last = around.bottom();
       bottom();
       redisplay();
-      return true;
     } finally {
       lock.unlock();
     }

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import org.jline.reader.EndOfFileException;
 import org.jline.reader.LineReader;
 import org.jline.reader.UserInterruptException;
@@ -321,9 +322,13 @@ public final class Loop {
   }
 
   /** On the thread of the watch, or on that of the reader when it begins a line. */
-  private boolean show(String prompt, List<String> events, String status) {
-    String text = prompt.isEmpty() ? shown : decorated(prompt);
-    return reader.show(new LiveReader.Around(text, events, status));
+  private void show(Supplier<LiveReader.Around> news) {
+    reader.show(
+        () -> {
+          LiveReader.Around plain = news.get();
+          String prompt = plain.prompt().isEmpty() ? shown : decorated(plain.prompt());
+          return new LiveReader.Around(prompt, plain.above(), plain.bottom());
+        });
   }
 
   private void report(Throwable bug) {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * What the gateway says while nobody types a command. One thread listens for as long as the shell
@@ -53,8 +54,8 @@ final class ShellWatch {
 
   /** Where it is shown at once. */
   interface Screen {
-    /** False when no line is edited now. */
-    boolean show(String prompt, List<String> events, String status);
+    /** If a line is edited now, asks what is new and draws it; an empty prompt stays as it is. */
+    void show(Supplier<LiveReader.Around> news);
   }
 
   ShellWatch(Carrier carrier, Loop.Manner manner, Screen screen, Clock clock) {
@@ -136,23 +137,13 @@ final class ShellWatch {
 
   /** Shows what is new, if a line is edited and can be drawn around. */
   void show() {
-    if (manner == Loop.Manner.PLAIN) {
-      return;
+    if (manner != Loop.Manner.PLAIN) {
+      screen.show(this::news);
     }
-    String text;
-    String bottom;
-    List<ShellEvent> events;
-    synchronized (this) {
-      text = isNew ? prompt : "";
-      bottom = status;
-      events = isBusy ? List.of() : waiting.due(clock.nanos());
-    }
-    boolean isShown = screen.show(text, events.stream().map(ShellEvent::shown).toList(), bottom);
-    if (!isShown) {
-      synchronized (this) {
-        events.forEach(waiting::add);
-      }
-    }
+  }
+
+  private synchronized LiveReader.Around news() {
+    return new LiveReader.Around(isNew ? prompt : "", isBusy ? List.of() : take(), status);
   }
 
   /** The next line is about to be edited, and its prompt is asked for: what comes now is newer. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
@@ -17,7 +18,7 @@ import java.util.function.Consumer;
 final class FakeCarrier implements Carrier {
   final List<String> done = new ArrayList<>();
   final Map<String, Integer> statuses = new HashMap<>();
-  final Map<String, Captured> answers = new HashMap<>();
+  final Map<String, Captured> answers = new ConcurrentHashMap<>();
 
   /** What a watch hears; {@link #GONE} ends it. */
   final BlockingQueue<String> said = new LinkedBlockingQueue<>();
@@ -57,8 +58,11 @@ final class FakeCarrier implements Carrier {
     return Optional.ofNullable(answers.get(String.join(" ", words)));
   }
 
+  /** As a gateway does, it first says the prompt of now: the shell may not wait for an answer. */
   @Override
   public void follow(List<String> words, Consumer<String> lines) {
+    askIfRunning(List.of("__prompt"))
+        .ifPresent(answer -> lines.accept("prompt\t" + answer.out().strip()));
     try {
       for (String line = said.take(); !line.equals(GONE); line = said.take()) {
         lines.accept(line);
