@@ -358,11 +358,10 @@ public final class SessionViews {
 
   private static List<NodeView> nodes(LiveSession session, LedgerEntry entry, Json status) {
     List<NodeInfo> infos = entry.grant().map(Gang::nodes).orElse(List.of());
-    List<Link> links = session.links();
+    List<LinkState> links = session.linkStates();
     var views = new ArrayList<NodeView>();
     for (NodeInfo info : infos) {
-      LinkState state =
-          links.size() > info.index() ? links.get(info.index()).state() : new LinkState.Idle();
+      LinkState state = links.size() > info.index() ? links.get(info.index()) : NOT_LINKED;
       Json welcome = state instanceof LinkState.Up(var said, _) ? said : Json.object();
       views.add(
           new NodeView(
@@ -417,14 +416,14 @@ public final class SessionViews {
                         + " lost: "
                         + seen.reason()));
     int index = 0;
-    for (Link link : session.links()) {
-      Optional<String> login = needsYou(session, index, link.state());
+    for (LinkState state : session.linkStates()) {
+      Optional<String> login = needsYou(session, index, state);
       String text =
           session.isLost(index)
               ? ""
               : login.isPresent()
                   ? "needs you: gpush login " + login.get()
-                  : switch (link.state()) {
+                  : switch (state) {
                     case LinkState.Up _ -> "";
                     case LinkState.Idle _ -> "not connected yet";
                     case LinkState.Cut(var reason) -> "connection lost: " + reason;
