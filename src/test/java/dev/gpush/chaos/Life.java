@@ -105,6 +105,7 @@ final class Life implements AutoCloseable {
                 SessionTiming.usual().settle(),
                 SessionTiming.usual().answer(),
                 SessionTiming.usual().grace(),
+                SessionTiming.usual().status(),
                 LinkTiming.usual()),
             Clock.system(),
             random,

@@ -34,6 +34,8 @@ final class CatchUps {
   private final Conversations conversations;
   private final Lock lock;
   private final Supplier<Scan> looked;
+
+  // put and taken over guarded by this: none begins unseen by stop()
   private final Map<SyncNode, OpeningConversations> running = new ConcurrentHashMap<>();
 
   /**
@@ -55,8 +57,7 @@ final class CatchUps {
 
   /** Returns when the node has answered and has what it lacked, or when it was stopped. */
   void run(SyncNode node) throws InterruptedException, NodeFailed {
-    OpeningConversations opening = conversations.beside(List.of(node));
-    running.put(node, opening);
+    OpeningConversations opening = begin(node);
     boolean isJoined = false;
     try {
       conversations.throwFirst(opening.await());
@@ -79,6 +80,12 @@ final class CatchUps {
         opening.cut(node);
       }
     }
+  }
+
+  private synchronized OpeningConversations begin(SyncNode node) {
+    OpeningConversations opening = conversations.beside(List.of(node));
+    running.put(node, opening);
+    return opening;
   }
 
   private void failUnlessStopped(NodeFailed failed, SyncNode node) throws NodeFailed {
@@ -135,7 +142,7 @@ final class CatchUps {
   }
 
   /** A push takes these nodes itself. */
-  void stop(Collection<SyncNode> nodes) {
+  synchronized void stop(Collection<SyncNode> nodes) {
     for (SyncNode node : nodes) {
       OpeningConversations stopped = running.remove(node);
       if (stopped != null) {

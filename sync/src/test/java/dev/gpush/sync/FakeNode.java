@@ -79,6 +79,10 @@ final class FakeNode implements SyncNode {
   final AtomicLong fromNode = new AtomicLong();
   final AtomicInteger flights = new AtomicInteger();
   final AtomicInteger opened = new AtomicInteger();
+
+  /** Threads that wait until it takes what they write. */
+  final AtomicInteger writers = new AtomicInteger();
+
   volatile int dieAt;
   volatile Runnable beforePull = () -> {};
   volatile Runnable beforePrepare = () -> {};
@@ -242,7 +246,12 @@ final class FakeNode implements SyncNode {
               && moment.compareAndSet(next, null)) {
             next.action().run();
           }
-          awaitThaw();
+          writers.incrementAndGet();
+          try {
+            awaitThaw();
+          } finally {
+            writers.decrementAndGet();
+          }
           out.write(source, offset, length);
           toNode.addAndGet(length);
         }

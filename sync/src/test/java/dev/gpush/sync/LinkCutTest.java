@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,7 @@ final class LinkCutTest extends SyncFixture {
   private static final class CutNode implements SyncNode {
     private final FakeNode node;
     private final CountDownLatch opening = new CountDownLatch(1);
-    private volatile int looks = Integer.MAX_VALUE;
+    private final AtomicInteger looks = new AtomicInteger(Integer.MAX_VALUE);
 
     CutNode(FakeNode node) {
       this.node = node;
@@ -41,7 +42,7 @@ final class LinkCutTest extends SyncFixture {
     /** Up for the first looks. */
     @Override
     public boolean isReachable() {
-      return looks-- > 0;
+      return looks.getAndDecrement() > 0;
     }
 
     @Override
@@ -72,7 +73,7 @@ final class LinkCutTest extends SyncFixture {
 
   private void cutWhileOpening() throws InterruptedException {
     cut.opening.await();
-    cut.looks = 0;
+    cut.looks.set(0);
     sync.abandon(cut);
   }
 
@@ -90,7 +91,7 @@ final class LinkCutTest extends SyncFixture {
   @Test
   void aLinkThatIsCutBeforeItsConversationOpensIsSeen() throws Exception {
     sync.lookAgain(Optional.empty(), Set.of());
-    cut.looks = 1;
+    cut.looks.set(1);
 
     assertEquals(1, assertThrows(NodeFailed.class, () -> sync.pushLooked(both(), false)).node());
   }

@@ -121,7 +121,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             timing.observePause(),
             own,
             endings::ended);
-    this.views = new SessionViews(clock, own);
+    this.views = new SessionViews(timing, clock, own);
     this.preferences = new Preferences(identity.home().resolve("folders"));
     this.ended = new UnreportedFailures(ledger);
     var idleTime = new QueuedIdleTime(clock);

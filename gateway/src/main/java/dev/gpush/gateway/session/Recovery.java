@@ -424,11 +424,10 @@ final class Recovery {
       links.connect(session, Optional.empty(), CONNECT_LIMIT);
       idleTime.apply(session, Talk.silent());
     } catch (GpushException refused) {
-      if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
+      // No second attempt then: two gateways would keep taking the gang from each other.
+      if (!(refused.failure() instanceof AgentFailure.Superseded)) {
         throw refused;
       }
-      // No second attempt: two gateways would keep taking the gang from each other.
-      session.markHeldElsewhere(other);
     }
     session.move(session.entry().in(SessionState.READY, ""));
     links.observeSoon(session);

@@ -22,6 +22,7 @@ import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.RestartedAgents;
+import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
@@ -38,14 +39,11 @@ import java.util.concurrent.TimeoutException;
  * Sessions as users see them: from the ledger, the links' state, and node 0's report of the lease.
  */
 public final class SessionViews {
-  /** {@code ps} must not wait for an unreachable node. */
-  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
-
   /** Together with the answer's limit less than the list's. */
   private static final Duration TAKEOVER_LIMIT = Duration.ofMillis(800);
 
-  /** Beyond the answer itself: what is read from files. */
-  private static final Duration LIST_LIMIT = Duration.ofSeconds(3);
+  /** Of a list, beyond the answer itself: what is read from files. */
+  private static final Duration FILES_LIMIT = Duration.ofSeconds(1);
 
   /** A save takes less; what takes longer is shown as pending. */
   private static final Duration SETTLE_LIMIT = Duration.ofMillis(150);
@@ -58,11 +56,15 @@ public final class SessionViews {
   /** Node 0 is not asked again by {@link #glance} for this long, also when it gave no answer. */
   private static final Duration FRESH = Duration.ofSeconds(15);
 
+  /** {@code ps} must not wait for an unreachable node. */
+  private final Duration answerLimit;
+
   private final Clock clock;
   private final Tasks tasks;
   private final Map<LiveSession, Report> reports = Collections.synchronizedMap(new WeakHashMap<>());
 
-  public SessionViews(Clock clock, Tasks tasks) {
+  public SessionViews(SessionTiming timing, Clock clock, Tasks tasks) {
+    this.answerLimit = timing.status();
     this.clock = clock;
     this.tasks = tasks;
   }
@@ -88,7 +90,7 @@ public final class SessionViews {
     var views = new ArrayList<SessionView>();
     try {
       for (int i = 0; i < sessions.size(); i++) {
-        views.add(within(LIST_LIMIT, asked.get(i), sessions.get(i)));
+        views.add(within(answerLimit.plus(FILES_LIMIT), asked.get(i), sessions.get(i)));
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -345,7 +347,7 @@ public final class SessionViews {
       return Json.object();
     }
     try {
-      return tasks.within(ANSWER_LIMIT, "status", () -> first.get().call("status", Json.object()));
+      return tasks.within(answerLimit, "status", () -> first.get().call("status", Json.object()));
     } catch (GpushException | TimeoutException away) {
       return Json.object();
     } catch (InterruptedException stop) {
@@ -356,11 +358,10 @@ public final class SessionViews {
 
   private static List<NodeView> nodes(LiveSession session, LedgerEntry entry, Json status) {
     List<NodeInfo> infos = entry.grant().map(Gang::nodes).orElse(List.of());
-    List<Link> links = session.links();
+    List<LinkState> links = session.linkStates();
     var views = new ArrayList<NodeView>();
     for (NodeInfo info : infos) {
-      LinkState state =
-          links.size() > info.index() ? links.get(info.index()).state() : new LinkState.Idle();
+      LinkState state = links.size() > info.index() ? links.get(info.index()) : NOT_LINKED;
       Json welcome = state instanceof LinkState.Up(var said, _) ? said : Json.object();
       views.add(
           new NodeView(
@@ -415,14 +416,14 @@ public final class SessionViews {
                         + " lost: "
                         + seen.reason()));
     int index = 0;
-    for (Link link : session.links()) {
-      Optional<String> login = needsYou(session, index, link.state());
+    for (LinkState state : session.linkStates()) {
+      Optional<String> login = needsYou(session, index, state);
       String text =
           session.isLost(index)
               ? ""
               : login.isPresent()
                   ? "needs you: gpush login " + login.get()
-                  : switch (link.state()) {
+                  : switch (state) {
                     case LinkState.Up _ -> "";
                     case LinkState.Idle _ -> "not connected yet";
                     case LinkState.Cut(var reason) -> "connection lost: " + reason;

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
@@ -81,7 +82,7 @@ public final class SyncMessages implements Closeable {
     }
   }
 
-  /** What a node says by itself. On a thread of its own. */
+  /** What a node says by itself. On a thread of its own, but for the end. */
   public interface Watching {
     /**
      * It notices changes from now on.
@@ -98,7 +99,7 @@ public final class SyncMessages implements Closeable {
      */
     void changed(List<String> paths);
 
-    /** Nothing more is said: the conversation is over. */
+    /** Nothing more is said: the conversation is over. On any thread, once. */
     void ended();
   }
 
@@ -140,6 +141,10 @@ public final class SyncMessages implements Closeable {
 
   // confined to the user's thread, but for the end
   private volatile Optional<Task<Boolean, RuntimeException>> listening = Optional.empty();
+
+  /** Who is not told of the end yet. */
+  private final AtomicReference<Optional<Watching>> listener =
+      new AtomicReference<>(Optional.empty());
 
   SyncMessages(Duplex duplex, NodeWaiting waiting) {
     this.duplex = duplex;
@@ -209,6 +214,7 @@ public final class SyncMessages implements Closeable {
    * asked.
    */
   void listen(Tasks tasks, Watching watching) {
+    listener.set(Optional.of(watching));
     listening =
         Optional.of(
             tasks.fork(
@@ -217,7 +223,7 @@ public final class SyncMessages implements Closeable {
                   try {
                     hear(watching);
                   } finally {
-                    watching.ended();
+                    tellEnd();
                   }
                   return true;
                 }));
@@ -245,10 +251,18 @@ public final class SyncMessages implements Closeable {
         answers.put(new Heard.Broken(broken));
       }
     } catch (InterruptedException stop) {
-      // Closed: who waits for an answer gets the failure.
-      answers.clear();
-      answers.offer(new Heard.Broken(new IOException("closed")));
+      answerClosed();
     }
+  }
+
+  private void tellEnd() {
+    listener.getAndSet(Optional.empty()).ifPresent(Watching::ended);
+  }
+
+  /** Who waits for an answer gets the failure. */
+  private void answerClosed() {
+    answers.clear();
+    answers.offer(new Heard.Broken(new IOException("closed")));
   }
 
   private Message receive() throws IOException {
@@ -287,6 +301,9 @@ public final class SyncMessages implements Closeable {
       duplex.close();
     } finally {
       listening.ifPresent(Task::cancel);
+      // A task that had not begun says neither.
+      answerClosed();
+      tellEnd();
     }
   }
 }

@@ -227,15 +227,18 @@ public final class SessionLinks {
    */
   private void watch(LiveSession session, int node, LinkState state) {
     boolean isUp = state instanceof LinkState.Up;
+    if (state instanceof LinkState.Up(var welcome, _)) {
+      // First: once the link counts as up, a node that is empty would count as synced.
+      session
+          .workIfAny()
+          .map(SessionWork::restarted)
+          .ifPresent(all -> restarted(session, node, all, welcome));
+    }
     session.workIfAny().ifPresent(work -> work.linkChanged(node, isUp));
     session.changed();
     switch (state) {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
-      case LinkState.Up(var welcome, var resumed) -> {
-        session
-            .workIfAny()
-            .map(SessionWork::restarted)
-            .ifPresent(all -> restarted(session, node, all, welcome));
+      case LinkState.Up(_, var resumed) -> {
         if (!resumed && session.entry().state() == SessionState.READY) {
           PeerSetup.again(session, node, tasks);
           session

@@ -43,7 +43,7 @@ public final class LiveSession implements AutoCloseable {
   private Optional<Observation.Partly> lost = Optional.empty();
   private Optional<String> gone = Optional.empty();
   private Optional<PendingRequest> pending = Optional.empty();
-  private Optional<AgentFailure.Superseded> refused = Optional.empty();
+  private List<LinkState> refused = List.of();
   private boolean isForgotten;
   private boolean isClosed;
   private boolean isObserved;
@@ -214,25 +214,26 @@ public final class LiveSession implements AutoCloseable {
     changed();
   }
 
-  /** Another gateway has the gang: no more links are made until the user takes it back. */
-  public void markHeldElsewhere(AgentFailure.Superseded by) {
-    synchronized (this) {
-      refused = Optional.of(by);
-    }
-    changed();
+  /** How its links are; until one is more than begun, how agents have refused the last ones. */
+  public List<LinkState> linkStates() {
+    List<LinkState> now = links().stream().map(Link::state).toList();
+    boolean areBegun = now.stream().allMatch(LinkState.Idle.class::isInstance);
+    List<LinkState> before = locked(() -> refused);
+    return areBegun && !before.isEmpty() ? before : now;
   }
 
-  /** The gateway that has the gang, if it is another one. */
+  /**
+   * The gateway that has the gang, if it is another one. Then no more links are made until the user
+   * takes it back.
+   */
   public Optional<AgentFailure.Superseded> superseded() {
     Optional<AgentFailure.Superseded> found = Optional.empty();
-    for (Link link : links()) {
-      if (link.state() instanceof LinkState.Refused(AgentFailure.Superseded by)) {
+    for (LinkState state : linkStates()) {
+      if (state instanceof LinkState.Refused(AgentFailure.Superseded by)) {
         found = Optional.of(by);
       }
     }
-    synchronized (this) {
-      return found.or(() -> refused);
-    }
+    return found;
   }
 
   /** Fails when another gateway has the gang. */
@@ -249,7 +250,7 @@ public final class LiveSession implements AutoCloseable {
     unlink();
     moveAnyway(entry().keptBy(by, Math.max(entry().keeper().term(), other.term()) + 1));
     synchronized (this) {
-      refused = Optional.empty();
+      refused = List.of();
     }
   }
 
@@ -453,12 +454,21 @@ public final class LiveSession implements AutoCloseable {
 
   /** Ends links and work so that new ones can be made. */
   public void unlink() {
+    List<LinkState> last = links().stream().map(Link::state).toList();
     endLinks();
     synchronized (this) {
       links = List.of();
       work = Optional.empty();
+      refused =
+          last.stream().anyMatch(LinkState.Refused.class::isInstance)
+              ? last.stream().map(LiveSession::unlessRefused).toList()
+              : List.of();
     }
     changed();
+  }
+
+  private static LinkState unlessRefused(LinkState state) {
+    return state instanceof LinkState.Refused ? state : new LinkState.Idle();
   }
 
   private void endLinks() {

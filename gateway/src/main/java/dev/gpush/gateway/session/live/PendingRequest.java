@@ -82,10 +82,11 @@ public final class PendingRequest {
     }
   }
 
-  private synchronized void begin() throws InterruptedException {
+  private synchronized void begin() {
     thread = Optional.of(Thread.currentThread());
     if (isCancelled) {
-      throw new InterruptedException();
+      // The work begins all the same, because it is what undoes the request.
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -18,6 +18,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,6 +26,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,6 +44,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 @EnabledOnOs(OS.LINUX)
 final class NodeEditsTest {
+  private static final Duration BETWEEN_LINES = Duration.ofMillis(1);
+
   private SessionRig rig;
   private GatewaySessions gateway;
   private Path project;
@@ -109,11 +114,24 @@ final class NodeEditsTest {
     awaitSynced();
     // Not complete for as long as it changes.
     Path growing = node0.resolve("notes.txt");
-    for (int i = 0; state().isSynced(); i++) {
-      Files.writeString(growing, "line " + i);
-    }
+    var isSeen = new AtomicBoolean();
+    Task<Integer, IOException> writer =
+        rig.tasks()
+            .forkOnThread(
+                "writer",
+                () -> {
+                  int lines = 0;
+                  while (!isSeen.get()) {
+                    Files.writeString(growing, "line " + lines++);
+                    LockSupport.parkNanos(BETWEEN_LINES.toNanos());
+                  }
+                  return lines;
+                });
+    until("it is noticed", () -> !state().isSynced());
     assertFalse(Files.exists(project.resolve("notes.txt")));
 
+    isSeen.set(true);
+    writer.get();
     String last = Files.readString(growing);
     await(node1, "notes.txt", last);
     awaitSynced();

@@ -67,6 +67,8 @@ final class OtherAgentsTest {
       var refused =
           assertThrows(GpushException.class, () -> after.sync(DEVBOX, false, Talk.silent()));
       assertEquals(new AgentFailure.OtherBuild(0), refused.failure());
+      String detail = after.list().getFirst().detail();
+      assertTrue(detail.startsWith("node 0 refused: "), detail);
       assertTrue(ProcessHandle.of(run).isPresent(), "its run goes on");
 
       assertEquals(List.of(), after.down(DEVBOX, true, Talk.silent()).kept());

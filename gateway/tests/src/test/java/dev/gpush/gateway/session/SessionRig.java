@@ -208,7 +208,7 @@ public final class SessionRig implements AutoCloseable {
         new FabricPlanner(List::of),
         agent,
         GitPlaces.of(Map.of("HOME", folder.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
-        new SessionTiming(SHORT, SHORT, DEADLINE, grace, LinkTiming.usual()),
+        new SessionTiming(SHORT, SHORT, DEADLINE, grace, DEADLINE, LinkTiming.usual()),
         new Calendar(days),
         random,
         its,

@@ -198,7 +198,7 @@ final class WaitingRequestTest {
     Command first = upAndWait(gateway, talk);
     var second = FakeTalk.answering(true);
     Command other = up(gateway, places.ask(), second);
-    until("it has joined", () -> !second.lines().isEmpty());
+    until("it follows", () -> second.lines().contains("reserving 1 × 8 = 8 GPU on hpc"));
 
     talk.cancel();
     first.hangUp();
