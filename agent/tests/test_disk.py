@@ -83,7 +83,7 @@ class ClaimsTest(unittest.TestCase):
         rundir.clean_lost(state)
         self.assertTrue(rundir.read(folder, "exit.json")["lost"])
 
-    def test_who_looks_at_the_lock_of_a_run_that_starts_does_not_fail_it(self):
+    def test_a_look_at_the_lock_of_a_new_run_does_not_fail_it(self):
         state, looks = tempfile.mkdtemp(), []
         self.addCleanup(shutil.rmtree, state)
 

@@ -48,7 +48,7 @@ class Claims:
         for slot in self.spec["slots"]:
             self.claim(slot)
         self.reserve()
-        self.lock = take(os.path.join(self.folder, "lock"), rundir.CLAIM_SECONDS)     # who looks at it holds it for a moment
+        self.lock = take(os.path.join(self.folder, "lock"), rundir.CLAIM_SECONDS)     # a look at it holds it for a moment
         if self.lock is None:
             raise Refused("timeout", {})
         self.tmp = ranks.make_tmp(self.state, self.spec)

@@ -192,7 +192,7 @@ final class SocketServicesTest {
     assertTrue(write.await(5, TimeUnit.MINUTES));
     assertFalse(write.isWritten());
     assertEquals(session, heard.closed.take());
-    // The reset may be told of by whoever sees it first, or by both.
+    // The reading thread, the writing thread or both report the reset.
     acceptor.close(true);
     tasks.close();
     heard.failures.clear();
