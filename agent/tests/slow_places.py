@@ -1,4 +1,4 @@
-"""The same for Python as SlowPlaces.java for the program: before some calls and returns of our functions a thread pauses the first times.
+"""As SlowPlaces.java, for Python: pauses at some calls and returns of our functions.
 Run by scripts/slow-places as `python3 slow_places.py SEED test_files`."""
 import os
 import sys
@@ -22,7 +22,7 @@ def pauses(seed):
         place = (code, frame.f_lineno, event)
         count = left.get(place)
         if count is None:
-            name = "%s %d %s %s" % (os.path.basename(code.co_filename), frame.f_lineno, event, seed)
+            name = "%s %s %s %s" % (os.path.basename(code.co_filename), frame.f_lineno, event, seed)
             is_slow = os.path.abspath(code.co_filename).startswith(OURS) and zlib.crc32(name.encode()) % SHARE == 0
             count = left[place] = TIMES if is_slow else 0
         if count > 0:

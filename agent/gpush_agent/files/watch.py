@@ -458,7 +458,7 @@ class Watch:
                 return
             before, now = self.times.get(folder), (status.st_ino, status.st_mtime_ns)
             # What is made in the same tick of the clock does not show in the stamp: the names are looked at once more.
-            self.times[folder] = now if is_settled(stamp_of(status), time.time_ns()) else (status.st_ino, None)
+            self.times[folder] = now if is_settled(stamp_of(status), int(time.time() * 1e9)) else (status.st_ino, None)
             if before is None or before == now:
                 return
             names = self.tree.names(parts)[:MOST_NAMES]

@@ -209,7 +209,7 @@ final class World implements AutoCloseable {
     builder.environment().put("HOME", person.toString());
     // What the launcher prepares is prepared once.
     builder.environment().put("XDG_CACHE_HOME", cache());
-    // Nor would its caches be made in this world: that takes minutes, in processes of this home.
+    // No ahead-of-time caches: making them takes minutes, in processes of this home.
     builder.environment().put("GPUSH_AOT", "0");
     builder.environment().put(FLAGS, QUICK);
     builder.environment().putAll(environment);

@@ -35,7 +35,7 @@ final class CatchUps {
   private final Lock lock;
   private final Supplier<Scan> looked;
 
-  // put and taken over guarded by this: none begins unseen by stop()
+  // begin and stop guarded by this: stop sees each that has begun
   private final Map<SyncNode, OpeningConversations> running = new ConcurrentHashMap<>();
 
   /**
@@ -142,12 +142,13 @@ final class CatchUps {
   }
 
   /** A push takes these nodes itself. */
-  synchronized void stop(Collection<SyncNode> nodes) {
-    for (SyncNode node : nodes) {
-      OpeningConversations stopped = running.remove(node);
-      if (stopped != null) {
-        stopped.cut(node);
+  void stop(Collection<SyncNode> nodes) {
+    var stopped = new HashMap<SyncNode, OpeningConversations>();
+    synchronized (this) {
+      for (SyncNode node : nodes) {
+        Optional.ofNullable(running.remove(node)).ifPresent(opening -> stopped.put(node, opening));
       }
     }
+    stopped.forEach((node, opening) -> opening.cut(node));
   }
 }

@@ -138,7 +138,8 @@ final class GatewayConnector {
   }
 
   /**
-   * Asks the gateway to end for this build; it agrees when it has no other client, or when it must.
+   * Asks the gateway to end for this build; it agrees when no other command is in progress, or when
+   * it must.
    */
   boolean handOver(GatewayConnection connection, boolean evenInUse) throws ClientException {
     try {

@@ -67,7 +67,7 @@ final class Connection {
     return carried.map(ClientInvocation::isWatching).orElse(false);
   }
 
-  /** Whether it keeps the gateway in use. A client that knows its status may not have left yet. */
+  /** Whether another build has to wait for it. A client that knows its status may not have left. */
   boolean isUsing() {
     return !isWatching() && !outbox.isOver();
   }

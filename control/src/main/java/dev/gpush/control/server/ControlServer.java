@@ -116,9 +116,9 @@ public final class ControlServer implements AutoCloseable {
     before.close();
   }
 
-  /** Connections that keep the gateway in use: all but those that only watch or have ended. */
+  /** Connections that keep the gateway in use: all but those that only watch. */
   public int inUse() {
-    return (int) snapshot().stream().filter(Connection::isUsing).count();
+    return (int) snapshot().stream().filter(connection -> !connection.isWatching()).count();
   }
 
   /** The refusal for one connection too many. */
@@ -192,7 +192,8 @@ public final class ControlServer implements AutoCloseable {
    * agrees again: the client that read the answer may be back before this server is closed.
    */
   boolean agreesToHandOver(boolean evenInUse) {
-    handingOver = handingOver || evenInUse || (inUse() <= 1 && !handover.isInUse());
+    long using = snapshot().stream().filter(Connection::isUsing).count();
+    handingOver = handingOver || evenInUse || (using <= 1 && !handover.isInUse());
     return handingOver;
   }
 

@@ -49,7 +49,7 @@ final class LiveReader extends LineReaderImpl {
     }
   }
 
-  /** Draws what is new around the line that is edited, and asks for it only if one is. */
+  /** Draws the news around the line being edited. Without such a line it does not ask for them. */
   void show(Supplier<Around> news) {
     lock.lock();
     try {

@@ -58,7 +58,7 @@ final class FakeCarrier implements Carrier {
     return Optional.ofNullable(answers.get(String.join(" ", words)));
   }
 
-  /** As a gateway does, it first says the prompt of now: the shell may not wait for an answer. */
+  /** Sends the present prompt first, as a gateway does. */
   @Override
   public void follow(List<String> words, Consumer<String> lines) {
     askIfRunning(List.of("__prompt"))

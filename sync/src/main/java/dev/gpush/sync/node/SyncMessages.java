@@ -142,7 +142,7 @@ public final class SyncMessages implements Closeable {
   // confined to the user's thread, but for the end
   private volatile Optional<Task<Boolean, RuntimeException>> listening = Optional.empty();
 
-  /** Who is not told of the end yet. */
+  /** The listener, until its {@code ended} is called. */
   private final AtomicReference<Optional<Watching>> listener =
       new AtomicReference<>(Optional.empty());
 
@@ -251,6 +251,7 @@ public final class SyncMessages implements Closeable {
         answers.put(new Heard.Broken(broken));
       }
     } catch (InterruptedException stop) {
+      answers.clear();
       answerClosed();
     }
   }
@@ -259,9 +260,8 @@ public final class SyncMessages implements Closeable {
     listener.getAndSet(Optional.empty()).ifPresent(Watching::ended);
   }
 
-  /** Who waits for an answer gets the failure. */
+  /** A thread that waits for an answer gets a failure. */
   private void answerClosed() {
-    answers.clear();
     answers.offer(new Heard.Broken(new IOException("closed")));
   }
 
@@ -301,7 +301,7 @@ public final class SyncMessages implements Closeable {
       duplex.close();
     } finally {
       listening.ifPresent(Task::cancel);
-      // A task that had not begun says neither.
+      // A listener that never began does neither.
       answerClosed();
       tellEnd();
     }

@@ -9,14 +9,14 @@ import java.util.concurrent.locks.LockSupport;
 public final class Pause {
   private static final long NANOS = 40_000_000;
 
-  /** At one place: a loop would never end. */
+  /** Per place; otherwise a loop would take too long. */
   private static final int TIMES = 10;
 
   private static final Map<Integer, AtomicInteger> PAUSES = new ConcurrentHashMap<>();
 
   private Pause() {}
 
-  /** A thread is at a slow place. An interruption is kept for the program. */
+  /** Pauses the calling thread; an interrupt is kept. */
   public static void here(int place) {
     if (PAUSES.computeIfAbsent(place, _ -> new AtomicInteger()).getAndIncrement() >= TIMES) {
       return;

@@ -21,13 +21,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Java agent for {@code scripts/slow-places}: before some calls, returns and writes to fields, of
- * the program and of its tests, a thread pauses the first times. A seed draws them. So what a busy
- * machine does once in some thousand runs, a pause between an answer and the state that it
- * announces, is seen in one of some ten.
+ * the program and of its tests, a thread pauses the first times. A seed draws these places. A pause
+ * between an answer and the state that it announces, which a busy machine makes once in a thousand
+ * runs, happens with one of fifty seeds.
  */
 public final class SlowPlaces implements ClassFileTransformer {
   private static final String OURS = "dev/gpush/";
-  private static final String REPORT = OURS + "testkit/report/";
+  private static final String TESTKIT = OURS + "testkit/";
 
   /** One place of this many. */
   private static final int SHARE = 50;
@@ -58,7 +58,7 @@ public final class SlowPlaces implements ClassFileTransformer {
       @Nullable Class<?> before,
       @Nullable ProtectionDomain domain,
       byte[] bytes) {
-    if (loader == null || !name.startsWith(OURS) || name.startsWith(REPORT)) {
+    if (loader == null || !name.startsWith(OURS) || name.startsWith(TESTKIT)) {
       return null;
     }
     // By reading: to load classes here would load them before their time.
@@ -88,7 +88,7 @@ public final class SlowPlaces implements ClassFileTransformer {
     };
   }
 
-  /** Not while an object or a class is made, which no other thread has yet. */
+  /** Not in constructors and initializers: no other thread has the object yet. */
   private static boolean isPlace(MethodModel method, CodeElement element) {
     return !method.methodName().stringValue().startsWith("<")
         && switch (element) {

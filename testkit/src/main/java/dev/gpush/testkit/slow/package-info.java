@@ -1,4 +1,4 @@
-/** Makes some places of the program slow, so that its threads meet where they seldom do. */
+/** Adds pauses to the program so that rare orders of its threads occur. */
 @NullMarked
 package dev.gpush.testkit.slow;
 

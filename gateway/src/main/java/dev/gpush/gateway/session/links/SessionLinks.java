@@ -228,7 +228,7 @@ public final class SessionLinks {
   private void watch(LiveSession session, int node, LinkState state) {
     boolean isUp = state instanceof LinkState.Up;
     if (state instanceof LinkState.Up(var welcome, _)) {
-      // First: once the link counts as up, a node that is empty would count as synced.
+      // First, because an empty node would count as synced once its link counts as up.
       session
           .workIfAny()
           .map(SessionWork::restarted)

@@ -214,12 +214,14 @@ public final class LiveSession implements AutoCloseable {
     changed();
   }
 
-  /** How its links are; until one is more than begun, how agents have refused the last ones. */
+  /**
+   * The states of its links. While all are idle, those of the last attempt if agents refused it.
+   */
   public List<LinkState> linkStates() {
     List<LinkState> now = links().stream().map(Link::state).toList();
-    boolean areBegun = now.stream().allMatch(LinkState.Idle.class::isInstance);
+    boolean areIdle = now.stream().allMatch(LinkState.Idle.class::isInstance);
     List<LinkState> before = locked(() -> refused);
-    return areBegun && !before.isEmpty() ? before : now;
+    return areIdle && !before.isEmpty() ? before : now;
   }
 
   /**

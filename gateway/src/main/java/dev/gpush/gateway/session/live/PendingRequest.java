@@ -85,7 +85,7 @@ public final class PendingRequest {
   private synchronized void begin() {
     thread = Optional.of(Thread.currentThread());
     if (isCancelled) {
-      // The work begins all the same, because it is what undoes the request.
+      // The work still runs, interrupted, because it undoes the request.
       Thread.currentThread().interrupt();
     }
   }
