@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Time that stands still until it is moved. */
+/**
+ * Time that stands still until it is moved. Unlike the testkit's clock it does not overflow: agents
+ * order the pipes of a link by it.
+ */
 final class FakeClock implements Clock {
   private final AtomicLong nanos = new AtomicLong();
 

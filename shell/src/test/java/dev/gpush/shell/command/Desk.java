@@ -36,6 +36,7 @@ import dev.gpush.shell.text.ShellWords;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
 import dev.gpush.testkit.fake.FakeTrouble;
+import dev.gpush.testkit.fake.ManualClock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -275,12 +276,7 @@ public final class Desk {
 
     @Override
     public Optional<Backend> named(String name) {
-      var site =
-          new FakeSite(
-              Path.of("/nowhere"),
-              1,
-              new dev.gpush.testkit.fake.ManualClock(),
-              FakeTrouble.none(1));
+      var site = new FakeSite(Path.of("/nowhere"), 1, new ManualClock(), FakeTrouble.none(1));
       return Optional.of(name).filter("local"::equals).map(each -> FakeBackend.bare(each, site));
     }
 

@@ -222,7 +222,7 @@ final class WhyCommandTest {
     desk.runs.verdict = Optional.of(failure());
     assertTrue(answer("gpush why").startsWith("run 7 (train.py, 2 ranks, 1m) failed"));
 
-    desk.clock.pass(Duration.ofMinutes(59));
+    desk.clock.advance(Duration.ofMinutes(59));
     assertTrue(answer("gpush why").startsWith("devbox is idle for 12m\n"));
     assertTrue(answer("gpush why 7").startsWith("run 7 (train.py, 2 ranks, 1m) failed"));
   }

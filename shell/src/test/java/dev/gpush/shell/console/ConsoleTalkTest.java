@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.shell.command.ManualClock;
 import dev.gpush.shell.text.Look;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -41,7 +41,7 @@ final class ConsoleTalkTest {
   }
 
   private void pass(int milliseconds) {
-    clock.pass(Duration.ofMillis(milliseconds));
+    clock.advance(Duration.ofMillis(milliseconds));
     tick.run();
   }
 

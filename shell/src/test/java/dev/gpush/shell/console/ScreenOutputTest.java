@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
-import dev.gpush.shell.command.ManualClock;
 import dev.gpush.shell.text.Look;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -57,7 +57,7 @@ final class ScreenOutputTest {
   }
 
   private void pass(int milliseconds) {
-    clock.pass(Duration.ofMillis(milliseconds));
+    clock.advance(Duration.ofMillis(milliseconds));
     tick.run();
   }
 

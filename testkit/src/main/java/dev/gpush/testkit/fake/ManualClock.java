@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** A clock that a test advances. Thread-safe. */
 public final class ManualClock implements Clock {
-  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+  private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
 
   private final AtomicLong nanos = new AtomicLong();
 
