@@ -39,21 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class YamlSetupTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
-  private static final PlaceFinding LOGIN =
-      new PlaceFinding.Login(
-          "hpc",
-          "~/.ssh/config:1",
-          "ann@login.lab:22",
-          "alpha",
-          List.of("cpu", "gpu (gpu:a100:4)"));
-
-  private static final PlaceFinding OTHER_LOGIN =
-      new PlaceFinding.Login(
-          "hpc2",
-          "~/.ssh/config:2",
-          "ann@login2.lab:22",
-          "alpha",
-          List.of("cpu", "gpu (gpu:a100:4)"));
+  private static final PlaceFinding LOGIN = login("hpc", 1, "ann@login.lab:22");
+  private static final PlaceFinding OTHER_LOGIN = login("hpc2", 2, "ann@login2.lab:22");
 
   private static final PlaceFinding CONTEXT =
       new PlaceFinding.Context(
@@ -69,6 +56,11 @@ final class YamlSetupTest {
   private final Tasks tasks = Tasks.named("test", (_, _) -> {});
   private Path home;
   private Path project;
+
+  private static PlaceFinding login(String name, int line, String address) {
+    return new PlaceFinding.Login(
+        name, "~/.ssh/config:" + line, address, "alpha", List.of("cpu", "gpu (gpu:a100:4)"));
+  }
 
   @BeforeEach
   void folders() throws IOException {
