@@ -138,7 +138,7 @@ public final class Main {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (true) {
       Optional<GatewayLock> lock = GatewayLock.tryTake(folder, holder);
-      if (lock.isPresent() || System.nanoTime() > end || answers(folder)) {
+      if (lock.isPresent() || System.nanoTime() - end > 0 || answers(folder)) {
         return lock;
       }
       Thread.sleep(POLL);

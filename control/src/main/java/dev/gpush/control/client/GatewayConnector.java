@@ -66,7 +66,7 @@ final class GatewayConnector {
   GatewayConnection enter(Console console) throws ClientException {
     var asked = new HashSet<Long>();
     long end = System.nanoTime() + END_NANOS;
-    while (asked.size() <= HANDOVERS && System.nanoTime() < end) {
+    while (asked.size() <= HANDOVERS && System.nanoTime() - end < 0) {
       Optional<GatewayConnection> running = find();
       GatewayConnection connection = running.isPresent() ? running.get() : start(console);
       if (isOurBuild(connection)) {
@@ -163,7 +163,7 @@ final class GatewayConnector {
   void await(GatewayEnd ended) throws ClientException {
     long end = System.nanoTime() + END_NANOS;
     while (!ended.isReached()) {
-      if (System.nanoTime() > end) {
+      if (System.nanoTime() - end > 0) {
         Path lock = folder().lock();
         throw ClientException.environment(
             "the gateway does not end",
@@ -213,7 +213,7 @@ final class GatewayConnector {
         return start(console, folder, end);
       } catch (NoSuchFileException removed) {
         // A gateway that ends removes the folder; if that repeats, the disk is the cause.
-        if (System.nanoTime() > end) {
+        if (System.nanoTime() - end > 0) {
           throw unusable(folder, removed);
         }
         pause();
@@ -243,7 +243,7 @@ final class GatewayConnector {
             } else {
               return launch(end, progress);
             }
-            if (System.nanoTime() > end) {
+            if (System.nanoTime() - end > 0) {
               throw tooSlow();
             }
             progress.tick();
@@ -279,7 +279,7 @@ final class GatewayConnector {
       if (launch.hasFailed()) {
         throw launch.failure();
       }
-      if (System.nanoTime() > end) {
+      if (System.nanoTime() - end > 0) {
         throw tooSlow();
       }
       progress.tick();

@@ -45,7 +45,7 @@ public final class TopPictures implements AutoCloseable {
   public TopPicture settled() throws InterruptedException {
     long end = clock.nanos() + PATIENCE.toNanos();
     List<NodeReading> readings = samples.next(PATIENCE);
-    while (readings.stream().anyMatch(TopPictures::isAwaited) && clock.nanos() < end) {
+    while (readings.stream().anyMatch(TopPictures::isAwaited) && clock.nanos() - end < 0) {
       readings = samples.next(interval.plus(BRIEF));
     }
     return of(readings);

@@ -380,7 +380,7 @@ final class SlurmReservation {
       }
       throw failed((jobs.isEmpty() ? "its job has ended" : jobs.getLast().fate()) + log);
     }
-    if (site.time().nanos() > end) {
+    if (site.time().nanos() - end > 0) {
       throw failed("its agents do not answer: " + AgentAnswer.silent(answers) + log());
     }
   }
