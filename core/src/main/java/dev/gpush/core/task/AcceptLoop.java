@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /**
  * Accepts connections until the listener is closed, whatever fails meanwhile: without a free
- * descriptor, say, accept fails at once and again, until some connection ends. For one thread.
+ * descriptor or thread, say, each attempt fails until some connection ends. For one thread.
  */
 public final class AcceptLoop {
   /** Trying again at once would only use processor time. */
@@ -19,7 +19,7 @@ public final class AcceptLoop {
   static final Duration QUIET = Duration.ofMinutes(1);
 
   private final Clock clock;
-  private final Consumer<IOException> report;
+  private final Consumer<Throwable> report;
   private Optional<Long> reported = Optional.empty();
 
   /** Accepts one connection. */
@@ -28,7 +28,7 @@ public final class AcceptLoop {
     void run() throws IOException, InterruptedException;
   }
 
-  public AcceptLoop(Clock clock, Consumer<IOException> report) {
+  public AcceptLoop(Clock clock, Consumer<Throwable> report) {
     this.clock = clock;
     this.report = report;
   }
@@ -37,7 +37,7 @@ public final class AcceptLoop {
     while (isOpen.getAsBoolean()) {
       try {
         acceptOne.run();
-      } catch (IOException failed) {
+      } catch (IOException | RuntimeException | Error failed) {
         if (isOpen.getAsBoolean()) {
           pauseAfter(failed);
         }
@@ -45,8 +45,7 @@ public final class AcceptLoop {
     }
   }
 
-  /** For a loop that does more than accept. */
-  public void pauseAfter(IOException failed) throws InterruptedException {
+  private void pauseAfter(Throwable failed) throws InterruptedException {
     long now = clock.nanos();
     if (reported.filter(last -> now - last < QUIET.toNanos()).isEmpty()) {
       reported = Optional.of(now);

@@ -55,6 +55,20 @@ final class AcceptLoopTest {
   }
 
   @Test
+  void goesOnWithoutAThreadForAConnection() throws Exception {
+    loop.run(
+        () -> accepted < 2,
+        () -> {
+          if (accepted++ == 0) {
+            throw new Error("unable to create native thread");
+          }
+        });
+
+    assertEquals(2, accepted);
+    assertEquals(List.of("unable to create native thread"), reports);
+  }
+
+  @Test
   void reportsFailuresThatGoOnNowAndThen() throws Exception {
     long perMinute = AcceptLoop.QUIET.dividedBy(AcceptLoop.PAUSE);
     loop.run(

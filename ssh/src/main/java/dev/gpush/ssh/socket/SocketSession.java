@@ -93,8 +93,13 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   }
 
   void start() {
-    if (!tasks.startOnThread("ssh-" + number, this::serve)) {
-      close(true);
+    boolean isStarted = false;
+    try {
+      isStarted = tasks.startOnThread("ssh-" + number, this::serve);
+    } finally {
+      if (!isStarted) {
+        close(true);
+      }
     }
   }
 
