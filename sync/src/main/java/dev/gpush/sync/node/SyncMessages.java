@@ -32,6 +32,8 @@ import java.util.zip.Inflater;
  * {@link #close}.
  */
 public final class SyncMessages implements Closeable {
+  private static final System.Logger LOG = System.getLogger("gpush.sync");
+
   /** Fixed by the specification. */
   static final int MAX_MESSAGE = 1 << 20;
 
@@ -251,8 +253,10 @@ public final class SyncMessages implements Closeable {
         answers.put(new Heard.Broken(broken));
       }
     } catch (InterruptedException stop) {
-      answers.clear();
-      answerClosed();
+      fail(new IOException("closed"));
+    } catch (RuntimeException | Error bug) {
+      LOG.log(System.Logger.Level.ERROR, "what a node said could not be handled", bug);
+      fail(new IOException("what the node said could not be handled", bug));
     }
   }
 
@@ -260,9 +264,10 @@ public final class SyncMessages implements Closeable {
     listener.getAndSet(Optional.empty()).ifPresent(Watching::ended);
   }
 
-  /** A thread that waits for an answer gets a failure. */
-  private void answerClosed() {
-    answers.offer(new Heard.Broken(new IOException("closed")));
+  /** A thread that waits for an answer gets the failure. */
+  private void fail(IOException cause) {
+    answers.clear();
+    answers.offer(new Heard.Broken(cause));
   }
 
   private Message receive() throws IOException {
@@ -302,7 +307,7 @@ public final class SyncMessages implements Closeable {
     } finally {
       listening.ifPresent(Task::cancel);
       // A listener that never began does neither.
-      answerClosed();
+      answers.offer(new Heard.Broken(new IOException("closed")));
       tellEnd();
     }
   }

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.pace.NodeWaiting;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -31,11 +33,27 @@ final class SyncMessagesTest {
         }
       };
 
-  /** Nothing is heard on it. */
-  private static final class Silent implements Duplex {
+  /** Has a bug. */
+  private record Failing(SyncMessages.Watching rest) implements SyncMessages.Watching {
+    @Override
+    public void watched(String by, String why) {}
+
+    @Override
+    public void changed(List<String> paths) {
+      throw new IllegalStateException("a bug");
+    }
+
+    @Override
+    public void ended() {
+      rest.ended();
+    }
+  }
+
+  /** All that is heard on it. */
+  private record Said(byte[] bytes) implements Duplex {
     @Override
     public InputStream in() {
-      return InputStream.nullInputStream();
+      return new ByteArrayInputStream(bytes);
     }
 
     @Override
@@ -47,9 +65,28 @@ final class SyncMessagesTest {
     public void close() {}
   }
 
+  private static SyncMessages messages(byte[] said) {
+    return new SyncMessages(new Said(said), new NodeWaiting(Clock.system()));
+  }
+
+  @Test
+  void whoWaitsForAnAnswerSeesThatTheListenerFailed() throws Exception {
+    byte[] changed = "\0\0\0\2\23{}".getBytes(StandardCharsets.ISO_8859_1);
+    try (Tasks tasks = Tasks.named("listeners", (_, failure) -> failure.printStackTrace());
+        SyncMessages messages = messages(changed)) {
+      messages.listen(tasks, new Failing(watching));
+
+      IOException failed = assertThrows(IOException.class, messages::read);
+
+      assertEquals("what the node said could not be handled", failed.getMessage());
+      assertThrows(IOException.class, messages::read);
+    }
+    assertEquals(1, ends.get());
+  }
+
   @Test
   void closedBeforeItsListenerBeganItEndsForAllWhoWait() throws Exception {
-    var messages = new SyncMessages(new Silent(), new NodeWaiting(Clock.system()));
+    var messages = messages(new byte[0]);
     Tasks closed = Tasks.named("listeners", (_, failure) -> failure.printStackTrace());
     closed.close();
     messages.listen(closed, watching);
