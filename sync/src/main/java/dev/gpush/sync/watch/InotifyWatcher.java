@@ -55,7 +55,7 @@ final class InotifyWatcher implements TreeWatcher {
   static InotifyWatcher open(int most, Tasks tasks) throws Inotify.Failed {
     var watcher = new InotifyWatcher(new Inotify(), most, tasks.group("inotify"));
     if (!watcher.tasks.startOnThread("read", watcher::read)) {
-      watcher.ended();
+      watcher.ended("");
     }
     return watcher;
   }
@@ -69,19 +69,14 @@ final class InotifyWatcher implements TreeWatcher {
   }
 
   private void read() {
+    String problem = "its thread failed; see gpush gateway logs";
     try {
       inotify.read(this::event, this::rest);
+      problem = "";
     } catch (Inotify.Failed broken) {
-      lock.lock();
-      try {
-        lacking = Optional.of("inotify does not work: " + broken.getMessage());
-        collected.everything();
-        changed.signalAll();
-      } finally {
-        lock.unlock();
-      }
+      problem = String.valueOf(broken.getMessage());
     } finally {
-      ended();
+      ended(problem);
     }
   }
 
@@ -94,10 +89,14 @@ final class InotifyWatcher implements TreeWatcher {
   }
 
   /** The reading thread closes the file that it reads. */
-  private void ended() {
+  private void ended(String problem) {
     lock.lock();
     try {
       isReading = false;
+      if (!problem.isEmpty()) {
+        lacking = Optional.of("inotify does not work: " + problem);
+        collected.everything();
+      }
       inotify.close();
       changed.signalAll();
     } finally {

@@ -190,6 +190,23 @@ final class WatcherTest {
   }
 
   @Test
+  void saysThatNothingIsWatchedWhenItsThreadFails() throws Exception {
+    Tasks quiet = Tasks.named("failing-watcher", (_, expected) -> {});
+    try (InotifyWatcher failing = InotifyWatcher.open(Integer.MAX_VALUE, quiet)) {
+      failing.watch(root);
+      failing.ignore(
+          root,
+          name -> {
+            throw new IllegalStateException(name);
+          });
+      Files.writeString(root.resolve("train.py"), "x = 1\n");
+
+      assertTrue(failing.await(FOREVER).everything());
+      assertFalse(failing.coverage().isComplete());
+    }
+  }
+
+  @Test
   void namesNeedNotBeAscii() throws Exception {
     Path folder = Path.of(java.net.URI.create(root.toUri() + "%C3%BC"));
     Files.createDirectory(folder);
