@@ -371,7 +371,7 @@ public final class NodeConversation implements Closeable {
                 index(),
                 parts.get(0).asText().orElse(""),
                 parts.get(1).asText().orElse(""),
-                parts.get(2) instanceof Json.Int(var seconds) ? seconds : 0));
+                NodeHolds.Deviation.seconds(parts.get(2))));
       }
     }
     return new Prepared.Blocked(conflicts);

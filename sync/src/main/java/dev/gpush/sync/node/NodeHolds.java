@@ -5,6 +5,7 @@ import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -47,6 +48,15 @@ public record NodeHolds(
   public record Deviation(Version now, long seconds) {
     private static final int PARTS = 5;
 
+    private static final long LATEST = Instant.MAX.getEpochSecond();
+
+    /** As a node says it; 0, too, for a time that no clock has shown. */
+    static long seconds(Json said) {
+      return said instanceof Json.Int(var number) && number > -LATEST && number < LATEST
+          ? number
+          : 0;
+    }
+
     public static Deviation missing() {
       return new Deviation(new Version.Absent(), 0);
     }
@@ -71,13 +81,13 @@ public record NodeHolds(
       if (now.getFirst().asText().equals(Optional.of("folder"))) {
         return missing(); // What is in it are other paths.
       }
-      long seconds = now.get(PARTS - 1) instanceof Json.Int(var number) ? number : 0;
       var item = new ArrayList<Json>(List.of(Json.of(path)));
       item.addAll(now.subList(0, PARTS - 1));
       Optional<Version> known = Entry.parse(item).map(Version.Known::new);
       boolean isFile = now.getFirst().asText().equals(Optional.of("file"));
       String whyNot = isFile ? "it is too large, or cannot be read" : "it is no file";
-      return new Deviation(known.orElseGet(() -> new Version.Unread(whyNot)), seconds);
+      return new Deviation(
+          known.orElseGet(() -> new Version.Unread(whyNot)), seconds(now.get(PARTS - 1)));
     }
   }
 
