@@ -80,12 +80,10 @@ public final class AttachedGangs {
   private static Optional<GpuRequest> gpus(Json pod, ClusterRoom room) {
     return AttachedPods.gpus(pod)
         .map(
-            each -> {
-              String model = model(pod, room);
-              return new GpuRequest(
-                  Optional.of(model).filter(word -> !word.equals("GPU")),
-                  Math.toIntExact(each.getValue()));
-            });
+            gpus ->
+                new GpuRequest(
+                    Optional.of(model(pod, room)).filter(word -> !word.equals("GPU")),
+                    gpus.count()));
   }
 
   /** From its node, if that may be read. */

@@ -10,6 +10,7 @@ import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -169,13 +170,14 @@ public final class AttachedPods {
         .orElse(GangObjects.CONTAINER);
   }
 
-  /** The GPUs of the container, by their resource. */
-  static Optional<Map.Entry<String, Long>> gpus(Json pod) {
+  /** The GPUs of the container; empty, too, for more than a node can have. */
+  static Optional<GpuRequest> gpus(Json pod) {
     String container = container(pod);
     return pod.object("spec").items("containers").stream()
         .filter(each -> each.text("name").orElse("").equals(container))
         .map(each -> KubernetesNode.amounts(each.object("resources").object("limits")))
         .flatMap(limits -> GpuKind.counted(limits).stream())
-        .findFirst();
+        .findFirst()
+        .flatMap(each -> GpuRequest.any((int) Math.min(each.getValue(), Integer.MAX_VALUE)));
   }
 }
