@@ -4,7 +4,7 @@ import dev.gpush.core.json.Json;
 import java.util.Optional;
 
 /**
- * What the expected transport carries from one node in one direction.
+ * What the network of a plan carries from one node in one direction, in Gbit/s.
  *
  * @param isRdma whether network devices move the data, and not the processors
  */
@@ -14,15 +14,6 @@ public record FabricRate(double gbits, boolean isRdma) {
   }
 
   static Optional<FabricRate> read(Json json) {
-    return json.get("gbits")
-        .flatMap(
-            gbits ->
-                switch (gbits) {
-                  case Json.Int(var whole) -> Optional.of((double) whole);
-                  case Json.Real(var real) -> Optional.of(real);
-                  case Json.Null _, Json.Bool _, Json.Text _, Json.Arr _, Json.Obj _ ->
-                      Optional.<Double>empty();
-                })
-        .map(gbits -> new FabricRate(gbits, json.flag("rdma")));
+    return json.real("gbits").map(gbits -> new FabricRate(gbits, json.flag("rdma")));
   }
 }

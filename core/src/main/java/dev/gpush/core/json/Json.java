@@ -123,6 +123,19 @@ public sealed interface Json {
     return number(key).filter(number -> number == number.intValue()).map(Long::intValue);
   }
 
+  default Optional<Double> real(String key) {
+    return get(key).flatMap(Json::asReal);
+  }
+
+  /** This value if it is a number. */
+  default Optional<Double> asReal() {
+    return switch (this) {
+      case Int(var number) -> Optional.of((double) number);
+      case Real(var number) -> Optional.of(number);
+      case Null _, Bool _, Text _, Arr _, Obj _ -> Optional.empty();
+    };
+  }
+
   default boolean flag(String key) {
     return get(key).map(value -> value instanceof Bool(var truth) && truth).orElse(false);
   }

@@ -42,10 +42,7 @@ public record GpuSample(
         said.text("name").orElse(""),
         said.integer("util"),
         NodeSample.Amount.from(said, "memory_used", "memory_total"),
-        new Power(
-            NodeSample.real(said, "power_w"),
-            NodeSample.real(said, "power_limit_w"),
-            said.integer("temperature")),
+        new Power(said.real("power_w"), said.real("power_limit_w"), said.integer("temperature")),
         new Clocks(said.integer("sm_mhz"), said.integer("memory_mhz"), said.texts("throttled")),
         said.text("problem").orElse(""));
   }

@@ -86,9 +86,9 @@ public record NodeSample(
     Optional<Long> total = disk.number("total");
     Host host =
         new Host(
-            real(cpu, "percent"),
+            cpu.real("percent"),
             cpu.integer("count").orElse(0),
-            real(cpu, "load"),
+            cpu.real("load"),
             Amount.from(said.object("memory"), "used", "total"),
             new Amount(total.flatMap(all -> disk.number("free").map(free -> all - free)), total));
     return new NodeSample(
@@ -101,7 +101,7 @@ public record NodeSample(
             .flatMap(run -> run.items("ranks").stream().map(rank -> rank(run, rank)))
             .limit(MOST)
             .toList(),
-        real(said, "cost_ms"));
+        said.real("cost_ms"));
   }
 
   private static List<DeviceRate> rates(Json said, String key) {
@@ -113,7 +113,7 @@ public record NodeSample(
                     each.text("name").orElse(""),
                     each.number("in"),
                     each.number("out"),
-                    real(each, "gbits")))
+                    each.real("gbits")))
         .toList();
   }
 
@@ -123,19 +123,7 @@ public record NodeSample(
         rank.integer("rank"),
         rank.number("pid").orElse(0L),
         rank.text("state").orElse(""),
-        real(rank, "cpu"),
+        rank.real("cpu"),
         rank.number("memory"));
-  }
-
-  static Optional<Double> real(Json said, String key) {
-    return said.get(key)
-        .flatMap(
-            value ->
-                switch (value) {
-                  case Json.Int(var number) -> Optional.of((double) number);
-                  case Json.Real(var number) -> Optional.of(number);
-                  case Json.Null _, Json.Bool _, Json.Text _, Json.Arr _, Json.Obj _ ->
-                      Optional.empty();
-                });
   }
 }

@@ -58,6 +58,6 @@ public record NodeStacks(
   }
 
   private static Optional<Duration> seconds(Json said, String key) {
-    return NodeSample.real(said, key).map(number -> Duration.ofMillis(Math.round(number * 1000)));
+    return said.real(key).map(number -> Duration.ofMillis(Math.round(number * 1000)));
   }
 }

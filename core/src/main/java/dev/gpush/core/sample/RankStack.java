@@ -64,7 +64,7 @@ public record RankStack(
         new Process(
             said.number("pid").orElse(0L),
             said.text("state").orElse(""),
-            NodeSample.real(said, "cpu"),
+            said.real("cpu"),
             said.text("wait")),
         said.get("moved").filter(Json.Bool.class::isInstance).map(_ -> said.flag("moved")),
         frames(said),

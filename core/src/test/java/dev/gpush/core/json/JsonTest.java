@@ -89,6 +89,9 @@ final class JsonTest {
     assertTrue(json.get("z").isEmpty());
     assertTrue(json.integer("l").isEmpty());
     assertEquals(Optional.of(-3), Json.object("n", -3).integer("n"));
+    assertEquals(Optional.of(-3.0), Json.object("n", -3).real("n"));
+    assertEquals(Optional.of(0.5), Json.object("n", 0.5).real("n"));
+    assertTrue(Json.object("n", "0.5").real("n").isEmpty());
     assertEquals(List.of(), json.items("n"));
     assertEquals(Json.object(), json.object("t"));
   }

@@ -70,14 +70,6 @@ sealed interface CollectiveReply {
 
   /** Above 0: rates are divided by it. */
   private static double seconds(Json json, String name) {
-    double value =
-        json.get(name)
-            .map(
-                each ->
-                    each instanceof Json.Real(var real)
-                        ? real
-                        : each instanceof Json.Int(var whole) ? (double) whole : 0.0)
-            .orElse(0.0);
-    return Math.max(value, 1e-9);
+    return Math.max(json.real(name).orElse(0.0), 1e-9);
   }
 }

@@ -13,7 +13,6 @@ import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.GangRequest;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.Outlook.Answer;
 import dev.gpush.core.session.Outlook.Offer;
@@ -121,17 +120,9 @@ public final class Placement {
         .map(BackendConfig::values)
         .flatMap(values -> values.object("price").entries().entrySet().stream())
         .filter(price -> price.getKey().toLowerCase(Locale.ROOT).equals(model))
-        .flatMap(price -> number(price.getValue()).stream())
+        .flatMap(price -> price.getValue().asReal().stream())
         .findFirst()
         .map(each -> each * entry.asked().nodes() * entry.gpus().count());
-  }
-
-  private static Optional<Double> number(Json value) {
-    return switch (value) {
-      case Json.Real(var price) -> Optional.of(price);
-      case Json.Int(var price) -> Optional.of((double) price);
-      case Json.Null _, Json.Bool _, Json.Text _, Json.Arr _, Json.Obj _ -> Optional.empty();
-    };
   }
 
   static GpushException nowhere(List<Refusal> refusals) {
