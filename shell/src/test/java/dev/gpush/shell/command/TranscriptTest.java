@@ -130,11 +130,6 @@ final class TranscriptTest {
         2>   because --discard needs --replace
         2>   try: gpush help up
         ? 2
-        $ gpush up --save
-        2> gpush: gpush up was not run
-        2>   because --save (write the flags to gpush.yaml) is not supported yet
-        2>   try: gpush help up
-        ? 2
         """);
   }
 

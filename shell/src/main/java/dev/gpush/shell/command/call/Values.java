@@ -82,13 +82,6 @@ public final class Values {
             "numbers and ranges separated by commas, such as 0,2 or 0-3"));
   }
 
-  /** Refuses something that is not supported yet. */
-  public static GpushException later(String command, String what) {
-    return new GpushException(
-        new UsageFailure.BadArguments(
-            command, what + " is not supported yet", java.util.List.of()));
-  }
-
   public static GpushException bad(String command, String rule) {
     return new GpushException(new UsageFailure.BadArguments(command, rule, java.util.List.of()));
   }

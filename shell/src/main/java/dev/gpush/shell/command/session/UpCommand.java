@@ -107,17 +107,11 @@ public final class UpCommand implements Action {
   @Option(names = "--dry-run", description = "show where and when; reserve nothing")
   boolean dryRun;
 
-  @Option(names = "--save", hidden = true)
-  boolean save;
-
   @Option(names = "--json", description = "the session as JSON")
   boolean json;
 
   @Override
   public int run(Call call) throws InterruptedException {
-    if (save) {
-      throw Values.later("up", "--save (write the flags to gpush.yaml)");
-    }
     if (discard && !replace) {
       throw Values.bad("up", "--discard needs --replace");
     }
