@@ -35,7 +35,6 @@ NONE, DENIED, LATE, FAILED = "none", "denied", "late", "failed"
 REFUSAL = re.compile(r"permission denied|operation not permitted|\bEPERM\b|\bEACCES\b", re.I)
 OF_LIBRARY = re.compile(r".*/(?:site-packages|dist-packages|lib(?:64)?/python[0-9.]+)/(.+)")
 LOADER = "torch/utils/data/dataloader.py"
-CAP_SYS_PTRACE = 19
 YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 
 
@@ -72,7 +71,7 @@ def look(args, pause):
     entries = described(sample(seen, ranks), answers, dump_s, args)
     add_workers([rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])], dump_s, args)
     quiet_s = within(lambda number: quiet(state, number), [run], FILES_SHARE * dump_s).get(run)
-    return {"run": run, "seconds": round(took, 2), "quiet_s": quiet_s, "ptrace": rights(), "ranks": entries}
+    return {"run": run, "seconds": round(took, 2), "quiet_s": quiet_s, "ptrace_scope": ptrace_scope(), "ranks": entries}
 
 
 def sample(seen, ranks):
@@ -200,21 +199,13 @@ def quiet(state, run):
         return None
 
 
-def rights():
-    """What decides whether one process of a user may read another one's memory."""
-    scope, capable = None, False
+def ptrace_scope():
+    """Of Yama, which decides whether one process of a user may read another one's memory."""
     try:
         with open(YAMA) as file:
-            scope = int(file.read())
+            return int(file.read())
     except (OSError, ValueError):
-        pass
-    try:
-        with open("/proc/self/status") as file:
-            mask = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", file.read(), re.M)
-        capable = bool(mask and int(mask.group(1), 16) >> CAP_SYS_PTRACE & 1)
-    except OSError:
-        pass
-    return {"scope": scope, "capable": capable}
+        return None
 
 
 # ---- py-spy

@@ -11,6 +11,8 @@ import java.util.Optional;
  *
  * @param quiet for how long the run has printed nothing on this node
  * @param looked how long the node looked
+ * @param ptraceScope of Yama, which decides whether a process may read the memory of another one of
+ *     its user; empty: the kernel has none
  * @param problem why the node said nothing; empty when it answered
  */
 public record NodeStacks(
@@ -18,7 +20,7 @@ public record NodeStacks(
     List<RankStack> ranks,
     Optional<Duration> quiet,
     Optional<Duration> looked,
-    Rights rights,
+    Optional<Integer> ptraceScope,
     String problem) {
   /** Ranks of one node; an answer that has more is cut there. */
   private static final int MOST = 256;
@@ -27,34 +29,20 @@ public record NodeStacks(
     ranks = List.copyOf(ranks);
   }
 
-  /**
-   * What decides whether a process may read the memory of another one of its user.
-   *
-   * @param scope of Yama; empty: the kernel has none
-   * @param isCapable has CAP_SYS_PTRACE
-   */
-  public record Rights(Optional<Integer> scope, boolean isCapable) {}
-
   /** Of the line of the builtin {@code stacks} (docs/technical/why.md). */
   public static NodeStacks from(NodeInfo node, Json said) {
-    Json.Obj rights = said.object("ptrace");
     return new NodeStacks(
         node,
         said.items("ranks").stream().limit(MOST).map(RankStack::from).toList(),
         seconds(said, "quiet_s"),
         seconds(said, "seconds"),
-        new Rights(rights.integer("scope"), rights.flag("capable")),
+        said.integer("ptrace_scope"),
         "");
   }
 
   public static NodeStacks silent(NodeInfo node, String problem) {
     return new NodeStacks(
-        node,
-        List.of(),
-        Optional.empty(),
-        Optional.empty(),
-        new Rights(Optional.empty(), false),
-        problem);
+        node, List.of(), Optional.empty(), Optional.empty(), Optional.empty(), problem);
   }
 
   private static Optional<Duration> seconds(Json said, String key) {

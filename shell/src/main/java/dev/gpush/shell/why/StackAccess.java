@@ -1,7 +1,6 @@
 package dev.gpush.shell.why;
 
 import dev.gpush.core.sample.NodeStacks;
-import dev.gpush.core.sample.NodeStacks.Rights;
 import dev.gpush.core.sample.RankStack.Problem;
 import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.why.RunExplanation.Subject;
@@ -42,13 +41,12 @@ record StackAccess(List<NodeStacks> nodes, Subject subject, SessionCommands comm
 
   /** By what the first node without the right says of its kernel. */
   private String denied() {
-    Rights rights =
+    int scope =
         nodes.stream()
             .filter(node -> has(node, Problem.Reason.DENIED))
             .findFirst()
-            .map(NodeStacks::rights)
-            .orElseThrow();
-    int scope = rights.scope().orElse(0);
+            .flatMap(NodeStacks::ptraceScope)
+            .orElse(0);
     String container =
         "in a container it needs the capability SYS_PTRACE (Kubernetes:"
             + " securityContext.capabilities.add in the pod patch)";

@@ -439,7 +439,7 @@ final class RunExplanationTest {
             second.ranks(),
             Optional.empty(),
             second.looked(),
-            second.rights(),
+            second.ptraceScope(),
             second.problem());
 
     Explanation stands = of(first, second);

@@ -28,8 +28,8 @@ public final class WhyFixture {
             1.1,
             "quiet_s",
             quiet,
-            "ptrace",
-            Json.object("scope", 1, "capable", false),
+            "ptrace_scope",
+            1,
             "ranks",
             Arrays.asList(ranks));
     return NodeStacks.from(info(node), said);
