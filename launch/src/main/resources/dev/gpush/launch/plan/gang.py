@@ -198,12 +198,12 @@ class Leader:
 
     @staticmethod
     def accept(server, handle):
-        while True:
+        while server.fileno() >= 0:
             try:
                 sock, _ = server.accept()
-            except OSError:
-                return
-            threading.Thread(target=handle, args=(sock,), daemon=True).start()
+                threading.Thread(target=handle, args=(sock,), daemon=True).start()
+            except (OSError, RuntimeError):     # there is no descriptor or no thread until a command ends
+                time.sleep(0.1)
 
     def meet(self, sock):
         sock.settimeout(MEET)

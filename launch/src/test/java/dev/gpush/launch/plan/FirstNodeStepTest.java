@@ -13,7 +13,7 @@ final class FirstNodeStepTest {
   @TempDir private Path folder;
 
   /** Its thread begins only after the stop was read. */
-  private static final String TEST =
+  private static final String EARLY_STOP =
       """
       told, ended = threading.Event(), threading.Event()
 
@@ -46,17 +46,44 @@ final class FirstNodeStepTest {
       print(Late().run(), os.path.exists("ran"))
       """;
 
-  @Test
-  void aStopBeforeTheProcessesAreStartedIsNotLost() throws Exception {
-    String text = Resources.text(FirstNodeCommand.class, "gang.py") + TEST;
+  private static final String FEW_DESCRIPTORS =
+      """
+      import queue
+      came = queue.Queue()
+
+      class Server:
+          outcomes = [OSError("Too many open files"), "one", RuntimeError("can't start new thread"), "two"]
+
+          def fileno(self):
+              return 3 if self.outcomes else -1
+
+          def accept(self):
+              outcome = self.outcomes.pop(0)
+              if isinstance(outcome, Exception):
+                  raise outcome
+              return outcome, None
+
+      Leader.accept(Server(), came.put)
+      print(*sorted(came.get(timeout=60) for _ in range(2)))
+      """;
+
+  private String said(String test) throws Exception {
+    String text = Resources.text(FirstNodeCommand.class, "gang.py") + test;
     Process process =
         new ProcessBuilder("python3", "-c", text)
             .directory(folder.toFile())
             .redirectErrorStream(true)
             .start();
+    return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+  }
 
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+  @Test
+  void aStopBeforeTheProcessesAreStartedIsNotLost() throws Exception {
+    assertEquals("0 False\n", said(EARLY_STOP));
+  }
 
-    assertEquals("0 False\n", said);
+  @Test
+  void commandsAreServedAfterAFailureToAcceptOne() throws Exception {
+    assertEquals("one two\n", said(FEW_DESCRIPTORS));
   }
 }
