@@ -12,11 +12,11 @@ import org.jline.reader.ParsedLine;
 final class GatewayCompleter implements Completer {
   private static final String FILES = ":files";
 
-  private final Carrier carrier;
+  private final CommandRunner runner;
   private final LocalFiles files;
 
-  GatewayCompleter(Carrier carrier, LocalFiles files) {
-    this.carrier = carrier;
+  GatewayCompleter(CommandRunner runner, LocalFiles files) {
+    this.runner = runner;
     this.files = files;
   }
 
@@ -28,7 +28,7 @@ final class GatewayCompleter implements Completer {
     }
     var words = new ArrayList<>(List.of("__complete", "--"));
     words.addAll(Line.completed(line.words()));
-    Captured answer = carrier.ask(words);
+    Captured answer = runner.ask(words);
     if (answer.status() != 0) {
       return;
     }

@@ -54,7 +54,7 @@ public final class Loop {
   private static final List<String> PLAIN = List.of("NO_COLOR", "GPUSH_PLAIN");
 
   private final Terminal terminal;
-  private final Carrier carrier;
+  private final CommandRunner runner;
   private final LocalFiles files;
   private final Manner manner;
   private final LiveReader reader;
@@ -84,19 +84,19 @@ public final class Loop {
 
   private Loop(
       Terminal terminal,
-      Carrier carrier,
+      CommandRunner runner,
       LocalFiles files,
       Optional<Path> history,
       Manner manner,
       Clock clock) {
     this.terminal = terminal;
-    this.carrier = carrier;
+    this.runner = runner;
     this.files = files;
     this.manner = manner;
-    this.watch = new ShellWatch(carrier, manner, this::show, clock);
+    this.watch = new ShellWatch(runner, manner, this::show, clock);
     this.reader = new LiveReader(terminal, variables(history), watch::show);
     reader.setParser(new LineParser());
-    reader.setCompleter(new GatewayCompleter(carrier, files));
+    reader.setCompleter(new GatewayCompleter(runner, files));
     reader.option(LineReader.Option.DISABLE_EVENT_EXPANSION, true);
     reader.option(LineReader.Option.HISTORY_TIMESTAMPED, false);
     reader.option(LineReader.Option.AUTO_FRESH_LINE, true);
@@ -117,7 +117,8 @@ public final class Loop {
     try (Terminal terminal =
         TerminalBuilder.builder().name("gpush").system(true).graphemeCluster(false).build()) {
       terminal.handle(Terminal.Signal.INT, Terminal.SignalHandler.SIG_IGN);
-      return run(named(origin), terminal, at -> new ControlCarrier(at, terminal), Clock.system());
+      return run(
+          named(origin), terminal, at -> new ControlCommandRunner(at, terminal), Clock.system());
     } catch (IOException noTerminal) {
       throw new IllegalStateException("the terminal cannot be used", noTerminal);
     }
@@ -126,15 +127,15 @@ public final class Loop {
   /**
    * The shell on this terminal.
    *
-   * @param carriers carry out the lines of a folder
+   * @param runners carry out the lines of a folder
    */
   static int run(
-      Origin origin, Terminal terminal, Function<Origin, Carrier> carriers, Clock clock) {
+      Origin origin, Terminal terminal, Function<Origin, CommandRunner> runners, Clock clock) {
     Map<String, String> environment = origin.environment();
     Path home = Path.of(environment.getOrDefault("HOME", "/"));
     Manner manner = manner(terminal.getType(), environment);
     var history = new History(origin.home());
-    int woken = carriers.apply(origin).run(List.of("__wake"));
+    int woken = runners.apply(origin).run(List.of("__wake"));
     if (woken != ExitStatus.DONE.number()) {
       return woken;
     }
@@ -144,7 +145,7 @@ public final class Loop {
       String previous = at.environment().getOrDefault("OLDPWD", "");
       var files = new LocalFiles(at.folder(), home, previous);
       Optional<Path> past = history.file(at.folder());
-      var loop = new Loop(terminal, carriers.apply(at), files, past, manner, clock);
+      var loop = new Loop(terminal, runners.apply(at), files, past, manner, clock);
       switch (loop.run(lines)) {
         case End.Left(var status) -> {
           return status;
@@ -206,9 +207,9 @@ public final class Loop {
           }
           case Line.Clear() -> clear();
           case Line.Past() -> past();
-          case Line.Local(var command) -> status = giving("", () -> carrier.local(command));
+          case Line.Local(var command) -> status = giving("", () -> runner.local(command));
           case Line.Command(var words) ->
-              status = giving(words.getFirst(), () -> carrier.run(words));
+              status = giving(words.getFirst(), () -> runner.run(words));
         }
         if (stopsPaste(lines.get(i), status)) {
           break;
@@ -308,7 +309,7 @@ public final class Loop {
   }
 
   private String ask() {
-    return carrier
+    return runner
         .askIfRunning(List.of("__prompt"))
         .filter(answer -> answer.status() == ExitStatus.DONE.number())
         .map(Captured::out)

@@ -35,7 +35,7 @@ final class ShellWatch {
   /** What a command has said itself may come this late. */
   private static final Duration AFTER_COMMAND = Duration.ofSeconds(1);
 
-  private final Carrier carrier;
+  private final CommandRunner runner;
   private final Loop.Manner manner;
   private final Screen screen;
   private final Clock clock;
@@ -58,8 +58,8 @@ final class ShellWatch {
     void show(Supplier<LiveReader.Around> news);
   }
 
-  ShellWatch(Carrier carrier, Loop.Manner manner, Screen screen, Clock clock) {
-    this.carrier = carrier;
+  ShellWatch(CommandRunner runner, Loop.Manner manner, Screen screen, Clock clock) {
+    this.runner = runner;
     this.manner = manner;
     this.screen = screen;
     this.clock = clock;
@@ -71,7 +71,7 @@ final class ShellWatch {
     while (true) {
       long seen = wakes.count();
       long begun = clock.nanos();
-      carrier.follow(WORDS, this::hear);
+      runner.follow(WORDS, this::hear);
       noteEnd();
       if (clock.nanos() - begun > LONGEST_PAUSE.toNanos()) {
         pause = FIRST_PAUSE;

@@ -72,11 +72,11 @@ final class LineParserTest {
   @Test
   void completionAsksTheGateway(@org.junit.jupiter.api.io.TempDir Path folder) throws Exception {
     java.nio.file.Files.writeString(folder.resolve("train.py"), "");
-    var carrier = new FakeCarrier();
-    carrier.answers.put(
+    var runner = new FakeCommandRunner();
+    runner.answers.put(
         "__complete -- up --n", new Captured(0, "--nodes\tnodes of the gang\n--session=\n", ""));
-    carrier.answers.put("__complete -- run tr", new Captured(0, ":files\n", ""));
-    var completer = new GatewayCompleter(carrier, new LocalFiles(folder, folder, ""));
+    runner.answers.put("__complete -- run tr", new Captured(0, ":files\n", ""));
+    var completer = new GatewayCompleter(runner, new LocalFiles(folder, folder, ""));
     LineReader unused =
         LineReaderBuilder.builder()
             .terminal(

@@ -25,18 +25,18 @@ final class LiveLoopTest {
 
   @TempDir Path folder;
 
-  private final FakeCarrier carrier = new FakeCarrier();
+  private final FakeCommandRunner runner = new FakeCommandRunner();
 
   LiveLoopTest() {
-    carrier.answers.put("__prompt", new Captured(0, "devbox · ✓G1 > \n", ""));
+    runner.answers.put("__prompt", new Captured(0, "devbox · ✓G1 > \n", ""));
   }
 
   private ShellScreen screen(Loop.Manner manner, int rows) throws IOException {
-    return new ShellScreen(carrier, folder, manner, rows);
+    return new ShellScreen(runner, folder, manner, rows);
   }
 
   private void says(String word, String text) {
-    carrier.said.add(word + "\t" + text);
+    runner.said.add(word + "\t" + text);
   }
 
   private void happens(String key, String text) {
@@ -62,7 +62,7 @@ final class LiveLoopTest {
 
       assertEquals(0, screen.status());
     }
-    assertEquals(List.of("[__wake]", "[run, train.py]"), carrier.done);
+    assertEquals(List.of("[__wake]", "[run, train.py]"), runner.done);
   }
 
   @Test
@@ -73,7 +73,7 @@ final class LiveLoopTest {
       screen.await(STATUS);
       String[] meanwhile = {"not run"};
       var heard = new CountDownLatch(1);
-      carrier.during =
+      runner.during =
           () -> {
             for (int i = 0; i < 3; i++) {
               happens("came a.py", "a.py came home from node 0");
@@ -81,8 +81,8 @@ final class LiveLoopTest {
             says("event", ShellEvent.ofCommand("end devbox", "devbox was given back").line());
             says("prompt", "devbox · ✓G9 >");
             says("status", STATUS + " again");
-            carrier.whenLeft = heard::countDown;
-            carrier.said.add(FakeCarrier.GONE); // All is heard by then.
+            runner.whenLeft = heard::countDown;
+            runner.said.add(FakeCommandRunner.GONE); // All is heard by then.
             await(heard);
             meanwhile[0] = screen.rest();
           };
@@ -113,8 +113,8 @@ final class LiveLoopTest {
       happens("run 7", "run 7 is done");
       says("prompt", "devbox · ✓G2 >");
       var heard = new CountDownLatch(1);
-      carrier.whenLeft = heard::countDown;
-      carrier.said.add(FakeCarrier.GONE);
+      runner.whenLeft = heard::countDown;
+      runner.said.add(FakeCommandRunner.GONE);
       heard.await();
       assertEquals("", screen.rest().replaceAll("^[^a-z]*$", ""));
 
@@ -136,10 +136,10 @@ final class LiveLoopTest {
       says("status", STATUS);
       says("prompt", "devbox · ✓G2 >");
       screen.await("2");
-      carrier.answers.clear();
-      carrier.said.add(FakeCarrier.GONE);
+      runner.answers.clear();
+      runner.said.add(FakeCommandRunner.GONE);
       screen.await("gpush");
-      carrier.said.add(FakeCarrier.GONE); // There is none: the watch has no line to hear.
+      runner.said.add(FakeCommandRunner.GONE); // There is none: the watch has no line to hear.
       screen.type("ps\r");
       screen.await("the gateway has ended; sessions and runs go on");
       says("prompt", "devbox · ✓G3 >");
@@ -149,7 +149,7 @@ final class LiveLoopTest {
       assertEquals(0, screen.status());
       assertFalse(screen.rest().contains("gateway"), screen.rest());
     }
-    assertEquals(List.of("[__wake]", "[ps]"), carrier.done);
+    assertEquals(List.of("[__wake]", "[ps]"), runner.done);
   }
 
   @Test
@@ -171,7 +171,7 @@ final class LiveLoopTest {
   @Test
   void theEndLeavesNoThread() throws Exception {
     var left = new CountDownLatch(1);
-    carrier.whenLeft = left::countDown;
+    runner.whenLeft = left::countDown;
     try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
       screen.await("G1");
       screen.type("\u0004");
@@ -183,9 +183,9 @@ final class LiveLoopTest {
 
   @Test
   void whatIsStoppedStopsThePasteToo() throws Exception {
-    carrier.statuses.put("[run, left.py]", 148);
-    carrier.statuses.put("[run, stopped.py]", 130);
-    carrier.statuses.put("[run, failed.py]", 1);
+    runner.statuses.put("[run, left.py]", 148);
+    runner.statuses.put("[run, stopped.py]", 130);
+    runner.statuses.put("[run, failed.py]", 1);
     try (ShellScreen screen = screen(Loop.Manner.PLAIN, ROWS)) {
       for (String first :
           List.of("cd none", "run left.py", "pwd", "run stopped.py", "run failed.py")) {
@@ -205,15 +205,15 @@ final class LiveLoopTest {
             "[run, stopped.py]",
             "[run, failed.py]",
             "[ps, -s, run-failed.py]"),
-        carrier.done);
+        runner.done);
   }
 
   @Test
   void linesThatWerePastedAfterCdAreOfTheOtherFolder() throws Exception {
     Path other = Files.createDirectory(folder.resolve("other")).toRealPath();
     var left = new CountDownLatch(2);
-    carrier.whenLeft = left::countDown;
-    carrier.during = () -> assertEquals(other, carrier.folders.getLast());
+    runner.whenLeft = left::countDown;
+    runner.during = () -> assertEquals(other, runner.folders.getLast());
     try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
       screen.await("G1");
       screen.type("\u001b[200~cd other\nps\u001b[201~\r");
@@ -225,7 +225,7 @@ final class LiveLoopTest {
 
       assertEquals(0, screen.status());
     }
-    assertEquals(List.of("[__wake]", "[ps]"), carrier.done);
+    assertEquals(List.of("[__wake]", "[ps]"), runner.done);
     assertEquals(0, left.getCount());
   }
 

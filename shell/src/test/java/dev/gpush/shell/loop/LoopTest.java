@@ -26,14 +26,15 @@ import org.junit.jupiter.api.io.TempDir;
 final class LoopTest {
   @TempDir Path folder;
 
-  private final FakeCarrier carrier = new FakeCarrier();
+  private final FakeCommandRunner runner = new FakeCommandRunner();
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
 
   private int type(String keys) throws IOException {
-    return type(keys, folder, carrier::in);
+    return type(keys, folder, runner::in);
   }
 
-  private int type(String keys, Path at, Function<Origin, Carrier> carriers) throws IOException {
+  private int type(String keys, Path at, Function<Origin, CommandRunner> runners)
+      throws IOException {
     var origin =
         new Origin(
             folder.resolve("home"),
@@ -44,7 +45,7 @@ final class LoopTest {
             List.of("gateway"));
     var in = new ByteArrayInputStream(keys.getBytes(StandardCharsets.UTF_8));
     try (Terminal terminal = new DumbTerminal("test", "dumb", in, screen, StandardCharsets.UTF_8)) {
-      return Loop.run(origin, terminal, carriers, new ManualClock());
+      return Loop.run(origin, terminal, runners, new ManualClock());
     }
   }
 
@@ -54,13 +55,13 @@ final class LoopTest {
 
   @Test
   void carriesOutEachLineAndLeavesAtTheEnd() throws IOException {
-    carrier.statuses.put("[exec, false]", 1);
+    runner.statuses.put("[exec, false]", 1);
 
     int status = type("ps\n\nrun 'my script.py' --name=\"a b\"\nexec false\n");
 
     assertEquals(
         List.of("[__wake]", "[ps]", "[run, my script.py, --name=a b]", "[exec, false]"),
-        carrier.done);
+        runner.done);
     assertEquals(1, status);
   }
 
@@ -69,15 +70,15 @@ final class LoopTest {
     assertEquals(0, type("exit\nps\n"));
     assertEquals(0, type("quit\nps\n"));
 
-    assertEquals(List.of("[__wake]", "[__wake]"), carrier.done);
+    assertEquals(List.of("[__wake]", "[__wake]"), runner.done);
   }
 
   @Test
   void withoutAGatewayThereIsNoLoop() throws IOException {
-    carrier.statuses.put("[__wake]", 3);
+    runner.statuses.put("[__wake]", 3);
 
     assertEquals(3, type("ps\n"));
-    assertEquals(List.of("[__wake]"), carrier.done);
+    assertEquals(List.of("[__wake]"), runner.done);
   }
 
   @Test
@@ -85,7 +86,7 @@ final class LoopTest {
     type("exit\n");
     assertTrue(shown().contains("gpush > "), shown());
 
-    carrier.answers.put("__prompt", new Captured(0, "devbox 2×8 H100 · 28m left! · ✓G42 > \n", ""));
+    runner.answers.put("__prompt", new Captured(0, "devbox 2×8 H100 · 28m left! · ✓G42 > \n", ""));
     type("exit\n");
     assertTrue(shown().contains("devbox 2×8 H100 · 28m left! · ✓G42 > "), shown());
   }
@@ -95,7 +96,7 @@ final class LoopTest {
     type("$ gpush up --nodes 2\ngpush ps\n$ gpush\n!ls -l | wc\n# a remark\n");
 
     assertEquals(
-        List.of("[__wake]", "[up, --nodes, 2]", "[ps]", "[gpush]", "! ls -l | wc"), carrier.done);
+        List.of("[__wake]", "[up, --nodes, 2]", "[ps]", "[gpush]", "! ls -l | wc"), runner.done);
   }
 
   @Test
@@ -108,7 +109,7 @@ final class LoopTest {
             "[exec, --on, 0-1, sh, -c, ls *.py | wc -l]",
             "[exec, --all, sh, -c, hostname]",
             "[ssh, --on, 1]"),
-        carrier.done);
+        runner.done);
   }
 
   @Test
@@ -130,7 +131,7 @@ final class LoopTest {
   void anOpenQuoteGoesOnInTheNextLine() throws IOException {
     type("exec 'a\nb'\nexec one \\\ntwo\n");
 
-    assertEquals(List.of("[__wake]", "[exec, a\nb]", "[exec, one, two]"), carrier.done);
+    assertEquals(List.of("[__wake]", "[exec, a\nb]", "[exec, one, two]"), runner.done);
   }
 
   @Test
@@ -154,7 +155,7 @@ final class LoopTest {
     var history = new History(folder.resolve("home"));
     Path file = history.file(project).orElseThrow();
 
-    type("ps\n secret\nruns\n", project, carrier::in);
+    type("ps\n secret\nruns\n", project, runner::in);
 
     assertEquals(List.of("ps", "runs"), Files.readAllLines(file));
     assertTrue(file.getFileName().toString().matches("proj-[0-9a-f]{8}"));
@@ -168,12 +169,12 @@ final class LoopTest {
     Path deep = Files.createDirectories(folder.resolve("proj/src deep"));
     Files.writeString(folder.resolve("proj/gpush.yaml"), "");
     Files.createSymbolicLink(folder.resolve("link"), deep);
-    var carriers = new TreeMap<String, FakeCarrier>();
+    var runners = new TreeMap<String, FakeCommandRunner>();
 
     type(
         "cd -\ncd link\nps\npwd\ncd ..\nruns\ncd\nup\ncd -\nhistory\n",
         folder,
-        at -> carriers.computeIfAbsent(name(at), _ -> new FakeCarrier()).in(at));
+        at -> runners.computeIfAbsent(name(at), _ -> new FakeCommandRunner()).in(at));
 
     assertEquals(
         Map.of(
@@ -182,7 +183,7 @@ final class LoopTest {
             "proj from proj/src deep", List.of("[runs]"),
             " from proj", List.of("[up]"),
             "proj from ", List.of()),
-        carriers.entrySet().stream()
+        runners.entrySet().stream()
             .collect(toMap(Map.Entry::getKey, each -> each.getValue().done)));
     assertTrue(shown().contains("there is no folder before this one"), shown());
     assertTrue(shown().contains("> " + deep.toRealPath() + "\n"), shown());
@@ -209,7 +210,7 @@ final class LoopTest {
     assertTrue(
         shown.contains("gpush: cannot change to no/such\n  because it does not exist\n"), shown);
     assertTrue(shown.contains("because cd takes one folder; quote a name that has spaces"), shown);
-    assertEquals(List.of(folder, folder), carrier.folders);
+    assertEquals(List.of(folder, folder), runner.folders);
   }
 
   @Test

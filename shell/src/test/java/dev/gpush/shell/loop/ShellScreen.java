@@ -31,7 +31,8 @@ final class ShellScreen implements AutoCloseable {
   final LineDisciplineTerminal terminal;
   private final Task<Integer, RuntimeException> shell;
 
-  ShellScreen(FakeCarrier carrier, Path folder, Loop.Manner manner, int rows) throws IOException {
+  ShellScreen(FakeCommandRunner runner, Path folder, Loop.Manner manner, int rows)
+      throws IOException {
     terminal = new LineDisciplineTerminal("test", "xterm", new Written(), StandardCharsets.UTF_8);
     terminal.setSize(Size.of(100, rows));
     var environment = new HashMap<>(Map.of("HOME", folder.toString()));
@@ -40,7 +41,7 @@ final class ShellScreen implements AutoCloseable {
     }
     var origin =
         new Origin(folder.resolve("home"), "build", folder, environment, 1, List.of("gateway"));
-    shell = tasks.forkOnThread("loop", () -> Loop.run(origin, terminal, carrier::in, clock));
+    shell = tasks.forkOnThread("loop", () -> Loop.run(origin, terminal, runner::in, clock));
   }
 
   private final class Written extends OutputStream {

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 final class ShellWatchTest {
-  private final FakeCarrier carrier = new FakeCarrier();
+  private final FakeCommandRunner runner = new FakeCommandRunner();
   private final List<String> shown = new ArrayList<>();
   private final ShellWatch watch =
-      new ShellWatch(carrier, Loop.Manner.LIVE, this::show, new ManualClock());
+      new ShellWatch(runner, Loop.Manner.LIVE, this::show, new ManualClock());
 
   private boolean isEdited;
 
@@ -31,7 +31,7 @@ final class ShellWatchTest {
 
   @Test
   void whatComesWhileALineBeginsIsShownAboveIt() {
-    carrier.said.add("event\t" + ShellEvent.of("run 7", "run 7 is done").line());
+    runner.said.add("event\t" + ShellEvent.of("run 7", "run 7 is done").line());
 
     assertThrows(InterruptedException.class, watch::run);
 

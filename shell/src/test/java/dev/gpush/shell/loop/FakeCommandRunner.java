@@ -15,7 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
 /** Remembers what it was given, and answers as it was told. */
-final class FakeCarrier implements Carrier {
+final class FakeCommandRunner implements CommandRunner {
   final List<String> done = new ArrayList<>();
   final Map<String, Integer> statuses = new HashMap<>();
   final Map<String, Captured> answers = new ConcurrentHashMap<>();
@@ -34,7 +34,7 @@ final class FakeCarrier implements Carrier {
   /** Where the commands are carried out, one folder after the other. */
   final List<Path> folders = new CopyOnWriteArrayList<>();
 
-  FakeCarrier in(Origin origin) {
+  FakeCommandRunner in(Origin origin) {
     folders.add(origin.folder());
     return this;
   }

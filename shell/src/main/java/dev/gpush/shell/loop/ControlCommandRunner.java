@@ -12,12 +12,12 @@ import java.util.function.Consumer;
 import org.jline.terminal.Terminal;
 
 /** Uses the control socket and this process's terminal, which has no other reader meanwhile. */
-final class ControlCarrier implements Carrier {
+final class ControlCommandRunner implements CommandRunner {
   private final ControlClient client;
   private final Origin origin;
   private final Terminal terminal;
 
-  ControlCarrier(Origin origin, Terminal terminal) {
+  ControlCommandRunner(Origin origin, Terminal terminal) {
     this.client = new ControlClient(origin);
     this.origin = origin;
     this.terminal = terminal;

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Carries out the loop's lines. */
-interface Carrier {
+interface CommandRunner {
   /** A gpush command on the terminal; its exit status. */
   int run(List<String> words);
 
