@@ -73,7 +73,7 @@ class Agent:
         self.term, self.incarnation, self.said_at = 0, "", 0
         self.devices = environment.visible_devices(os.environ)
         self.execs = set()
-        self.alone = self.loop.clock()      # since when there is no link
+        self.unlinked_since = self.loop.clock()
         self.pipe, self.pipes = None, []
         self.link = self.fresh_link()
         self.ack_timer = None
@@ -184,9 +184,9 @@ class Agent:
         if self.pipe is not None:
             if now - self.pipe.heard >= PING_SECONDS and not self.link.control:
                 self.link.ping(int(now * 1000))
-            self.alone = now
+            self.unlinked_since = now
         leave = self.config.get("leave_s")
-        if leave is not None and self.pipe is None and now - self.alone >= leave:
+        if leave is not None and self.pipe is None and now - self.unlinked_since >= leave:
             self.finish("left")
         self.loop.after(WATCH_SECONDS if leave is None else min(WATCH_SECONDS, max(0.05, leave / 4.0)), self.watch)
 
@@ -268,7 +268,7 @@ class Agent:
             self.pipes.remove(pipe)
         if pipe is self.pipe:
             self.pipe = None        # the link is cut; its state is kept
-            self.alone = self.loop.clock()
+            self.unlinked_since = self.loop.clock()
 
     def left(self, pipe):
         """The gateway has ended and will not resume: hangs up what its clients ran here, as the end of sshd would."""

@@ -101,7 +101,7 @@ def ports(agent, params):
             sock.close()
 
 
-def alone(agent, params):
+def unsaved_files(agent, params):
     from .files import unsaved          # late: most agents are never asked
     return unsaved.look(agent.workspace, agent.state)
 
@@ -155,7 +155,7 @@ def keep_files(agent, method, params, answer):
 
 TABLE = {"status": status, "renew": renew, "active": active, "ports": ports, "peers": peers, "history": history}
 RUNS = {"run.start": start_run, "run.keep": keep_files, "run.stop": runs, "run.list": list_runs, "run.status": runs}
-SLOW = {"alone": alone, "check.pairs": pairs, "run.snapshot": snapshot}
+SLOW = {"unsaved": unsaved_files, "check.pairs": pairs, "run.snapshot": snapshot}
 LONGEST = {"run.snapshot": 600.0}      # as many files as there are
 
 

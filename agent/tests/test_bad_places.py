@@ -196,7 +196,7 @@ class LimitTest(PlaceTest):
             resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
         client = self.agent(preexec_fn=few)
         self.assertEqual(self.cannot(client), ["few-files"])
-        client.call("alone")
+        client.call("unsaved")
         streams = [client.exec(command="echo up; cat", credit=4096).accepted() for _ in range(40)]
         refused = [stream.refused["code"] for stream in streams if stream.refused]
         self.assertEqual(set(refused), {"limit"})
@@ -204,7 +204,7 @@ class LimitTest(PlaceTest):
         while not doors or not doors[-1].refused:       # takes the last descriptors one by one
             doors.append(client.open({"type": "listen-tcp", "host": "127.0.0.1", "port": 0}).accepted())
         self.assertEqual(doors[-1].refused["code"], "limit")
-        self.assertEqual(client.call("alone")["code"], "limit")
+        self.assertEqual(client.call("unsaved")["code"], "limit")
         waiting = self.spawned("control", control={"do": "status"})      # waits at the door until there is room
         until(lambda: b"no-descriptors" in self.log(), what="the one at the door is seen")
         self.assertLess(len(self.log()), 4096)
@@ -245,7 +245,7 @@ class LimitTest(PlaceTest):
         streams = [client.exec(argv=["cat"]).accepted() for _ in range(6)]
         refused = [stream.refused["code"] for stream in streams if stream.refused]
         self.assertEqual(set(refused), {"limit"})
-        self.assertEqual(client.call("alone")["code"], "limit")
+        self.assertEqual(client.call("unsaved")["code"], "limit")
         for stream in streams:
             if not stream.refused:
                 stream.end()

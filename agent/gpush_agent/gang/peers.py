@@ -15,7 +15,7 @@ from . import idle, peerline, tunnels
 REPORT_SECONDS = 5.0        # between two reports of a node; at most a quarter of the idle time
 SILENT_SECONDS = 15.0       # and three reports: a line that is silent for so long is dialled again
 RETRY_SECONDS = (0.5, 20.0)     # between two tries; doubles from the first to the second
-MAX_STRANGERS = 32          # connections that have not proved themselves, beside one of each node; the oldest goes
+MAX_UNPROVEN = 32           # connections that have not proved themselves, beside one of each node; the oldest goes
 MAX_PROBLEMS = 50           # lines in the log about lines
 RESOLVE_SECONDS = 10.0
 BACKLOG = 256               # all nodes of the largest gang dial at the same moment
@@ -27,7 +27,7 @@ class Peers:
         self.secret = None
         self.address = None         # where node 0 is: "same-host", {"host", "port"}, or not known yet
         self.lines = {}             # node -> line that is ready; of node k: {0: line}
-        self.strangers = []         # lines that are not ready, in the order they came
+        self.unproven = []         # lines that are not ready, in the order they came
         self.listener = None
         self.judge = None
         self.dialling = False       # a name is being looked up
@@ -67,7 +67,7 @@ class Peers:
             moved = True
         if moved:
             self.problem, self.pause = "", RETRY_SECONDS[0]
-            for line in list(self.lines.values()) + list(self.strangers):
+            for line in list(self.lines.values()) + list(self.unproven):
                 line.close("configured again")
         if self.judge is None:
             lease = self.agent.lease
@@ -116,8 +116,8 @@ class Peers:
                 pass
             sock.close()
             return
-        if len(self.strangers) >= MAX_STRANGERS + self.agent.nodes:
-            self.strangers[0].close("too many connections without a proof")
+        if len(self.unproven) >= MAX_UNPROVEN + self.agent.nodes:
+            self.unproven[0].close("too many connections without a proof")
         self.take(sock, hello=hello)
 
     def take(self, sock, **how):
@@ -125,11 +125,11 @@ class Peers:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         line = peerline.Line(self.loop, sock, self.secret, self.agent.gang, self, **how)
         if not (line.closed or line.ready):
-            self.strangers.append(line)
+            self.unproven.append(line)
 
     def joined(self, line):
-        if line in self.strangers:
-            self.strangers.remove(line)
+        if line in self.unproven:
+            self.unproven.remove(line)
         node = 0 if line.dials else line.node
         if not line.dials and not 0 < node < self.agent.nodes:
             line.close("no such node")
@@ -149,13 +149,13 @@ class Peers:
 
     def tunnel(self, line, greeting):
         """A peer has connected for a tunnel, not for a line."""
-        if line in self.strangers:
-            self.strangers.remove(line)
+        if line in self.unproven:
+            self.unproven.remove(line)
         self.tunnels.arrived(line, greeting)
 
     def left(self, line):
-        if line in self.strangers:
-            self.strangers.remove(line)
+        if line in self.unproven:
+            self.unproven.remove(line)
         node = 0 if line.dials else line.node
         if self.lines.get(node) is line:
             del self.lines[node]
@@ -174,7 +174,7 @@ class Peers:
         return pause * (0.7 + 0.6 * os.urandom(1)[0] / 255)
 
     def dial(self):
-        if self.address is None or self.dialling or self.strangers:
+        if self.address is None or self.dialling or self.unproven:
             return
         if self.address == "same-host":
             self.try_unix()
@@ -191,7 +191,7 @@ class Peers:
         self.dialling = False
         if refused is not None:
             self.failed(refused.code)
-        elif not self.lines and not self.strangers:
+        elif not self.lines and not self.unproven:
             self.try_found([(family, 0, 0, "", tuple(address)) for family, address in found])
 
     def try_found(self, found):

@@ -75,7 +75,7 @@ final class FileReading {
   private Optional<Content> read(ScannedFile file) throws InterruptedException {
     try {
       for (int i = 0; i < TRIES; i++) {
-        FileStamp.Look before = awaitSecondHalf(file.file(root));
+        FileStamp.Look before = waitUntilFilled(file.file(root));
         if (!before.isFile()) {
           return Optional.empty();
         }
@@ -94,7 +94,7 @@ final class FileReading {
     throw unreadable(file, "it changes faster than it can be read");
   }
 
-  private FileStamp.Look awaitSecondHalf(Path file) throws IOException, InterruptedException {
+  private FileStamp.Look waitUntilFilled(Path file) throws IOException, InterruptedException {
     FileStamp.Look look = FileStamp.look(file);
     long age = FileStamp.nanos(clock.now()) - look.stamp().modified();
     if (look.stamp().size() > 0 || age < 0 || age >= EMPTY_NANOS) {

@@ -19,7 +19,7 @@ record RuleStamps(Map<String, FileStamp> files, long at) {
     return new RuleStamps(Map.of(), 0);
   }
 
-  /** Of what lies in a folder. Of a {@code .git} folder only that it is there counts. */
+  /** From the children of a folder; of a {@code .git} folder only its existence counts. */
   static RuleStamps of(Map<String, FileStamp.Look> children, long at) {
     var found = new TreeMap<String, FileStamp>();
     for (String name :

@@ -164,7 +164,7 @@ public interface BackendContract {
       long start = System.nanoTime();
       while (discovered(place.backend(), request) > 0) {
         assertTrue(System.nanoTime() - start < LIMIT.toNanos(), "it waits on");
-        place.turn();
+        place.onPoll();
       }
     }
   }
@@ -270,7 +270,7 @@ public interface BackendContract {
       Gang extended = reserved(place, Optional.of(LONG));
       Gang ending = reserved(place, Optional.empty());
       Gang shortened = backend.reserve(place.request(1, LONG));
-      backend.renew(shortened, endingAfter(place.soon()));
+      backend.renew(shortened, endingAfter(place.shortLease()));
 
       awaitGone(place, ending);
       awaitGone(place, shortened);
@@ -290,7 +290,7 @@ public interface BackendContract {
   /** A gang with a short lease, renewed before its end if that is requested. */
   private static Gang reserved(BackendPlace place, Optional<LeaseTerms> renewed)
       throws InterruptedException {
-    Duration time = place.soon();
+    Duration time = place.shortLease();
     for (int attempt = 1; ; attempt++) {
       GangRequest request = place.request(1, endingAfter(time));
       try {
@@ -449,7 +449,7 @@ public interface BackendContract {
     while (!(seen instanceof Observation.Gone)) {
       assertFalse(seen instanceof Observation.Partly, seen::toString);
       assertTrue(System.nanoTime() - start < LIMIT.toNanos(), "the lease does not end: " + seen);
-      place.turn();
+      place.onPoll();
       seen = place.backend().observe(gang);
     }
     assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));

@@ -60,7 +60,7 @@ public interface BackendPlace extends AutoCloseable {
    * How long a lease is that a test waits for; a shorter one than a loaded machine needs is
    * doubled.
    */
-  default Duration soon() {
+  default Duration shortLease() {
     return Duration.ofSeconds(2);
   }
 
@@ -79,7 +79,7 @@ public interface BackendPlace extends AutoCloseable {
   /**
    * Called again and again while the contract waits for a lease to end: simulated time may pass.
    */
-  void turn();
+  void onPoll();
 
   @Override
   void close() throws IOException;

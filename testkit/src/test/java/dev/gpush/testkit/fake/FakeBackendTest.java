@@ -199,7 +199,7 @@ final class FakeBackendTest implements BackendContract {
     }
 
     @Override
-    public void turn() {
+    public void onPoll() {
       clock.advance(Duration.ofMillis(100));
     }
 

@@ -157,7 +157,7 @@ public final class KubernetesPlace implements BackendPlace {
 
   /** The agents must have started. */
   @Override
-  public Duration soon() {
+  public Duration shortLease() {
     return Duration.ofSeconds(8);
   }
 
@@ -239,7 +239,7 @@ public final class KubernetesPlace implements BackendPlace {
   }
 
   @Override
-  public void turn() {}
+  public void onPoll() {}
 
   /** Whatever a failed test has left goes with the namespace. */
   @Override

@@ -141,15 +141,15 @@ public final class SlurmBackend implements Backend {
           LoginNode.Facts login = site.login().facts();
           List<Partition> partitions = site.partitions();
           List<SlurmNode> nodes = site.nodes();
-          long in = nodes.stream().filter(SlurmNode::isIn).count();
+          long in = nodes.stream().filter(SlurmNode::isInService).count();
           int gpus =
               nodes.stream()
-                  .filter(SlurmNode::isIn)
+                  .filter(SlurmNode::isInService)
                   .mapToInt(node -> Gres.total(node.gpus()))
                   .sum();
           int used =
               nodes.stream()
-                  .filter(SlurmNode::isIn)
+                  .filter(SlurmNode::isInService)
                   .mapToInt(node -> Gres.total(node.used()))
                   .sum();
           String cluster = site.settings().cluster();

@@ -68,7 +68,7 @@ final class SlurmPlan {
       // Slurm gives the same reason for nodes that are down and for nodes that do not exist.
       boolean mayComeBack =
           refusal.isAboutNodes()
-              && shape.fitting().stream().filter(SlurmNode::isIn).count() < request.nodes();
+              && shape.fitting().stream().filter(SlurmNode::isInService).count() < request.nodes();
       return refusal.isHopeless() && !mayComeBack
           ? new Plan.Never(refusal.words(), site.typed(refusal.works()))
           : later(mayComeBack ? busy(shape) : refusal.words(), Optional.empty(), shape);
@@ -103,7 +103,7 @@ final class SlurmPlan {
 
   private static String busy(JobShape shape) {
     List<String> out =
-        shape.fitting().stream().filter(node -> !node.isIn()).map(SlurmNode::name).toList();
+        shape.fitting().stream().filter(node -> !node.isInService()).map(SlurmNode::name).toList();
     String nodes = Phrase.counted(shape.fitting().size(), "node") + " there could take it";
     return out.isEmpty()
         ? "all of the " + nodes + " are too full"

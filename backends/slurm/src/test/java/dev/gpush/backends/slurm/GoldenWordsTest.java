@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What Slurm says that the rig cannot be made to say, and what gpush makes of it: files of blocks,
- * Slurm's lines first, ours indented. {@code -Dgpush.golden=write} writes ours anew.
+ * Slurm's lines first, ours indented. {@code -Dgpush.golden=write} writes ours again.
  */
 final class GoldenWordsTest {
   private static final Path FOLDER = Path.of("src/test/resources/golden/slurm");

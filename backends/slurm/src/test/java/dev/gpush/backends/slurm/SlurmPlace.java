@@ -123,7 +123,7 @@ final class SlurmPlace implements BackendPlace {
 
   /** The agents must have started: Slurm starts jobs when it likes. */
   @Override
-  public Duration soon() {
+  public Duration shortLease() {
     return Duration.ofSeconds(8);
   }
 
@@ -260,7 +260,7 @@ final class SlurmPlace implements BackendPlace {
   }
 
   @Override
-  public void turn() {}
+  public void onPoll() {}
 
   /** Whatever a failed test has left is given back. */
   @Override

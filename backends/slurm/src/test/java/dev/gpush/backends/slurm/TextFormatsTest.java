@@ -51,8 +51,8 @@ final class TextFormatsTest {
     assertEquals(64, old.getFirst().cpus());
     assertEquals(512_000, old.getFirst().memory());
     assertEquals(Set.of("batch", "debug"), old.getFirst().partitions());
-    assertTrue(old.getFirst().isIn());
-    assertFalse(old.getLast().isIn());
+    assertTrue(old.getFirst().isInService());
+    assertFalse(old.getLast().isInService());
 
     SlurmNode rig = SlurmNode.parse(golden("22.05")).getFirst();
     assertEquals(List.of(new Gres("h100", 8)), rig.gpus());
@@ -62,7 +62,7 @@ final class TextFormatsTest {
     assertEquals(List.of(new Gres("nvidia_h100_80gb_hbm3", 8)), late.getFirst().gpus());
     assertEquals("hgx-001.cluster.internal", late.getFirst().address());
     assertEquals(Set.of("IDLE", "CLOUD", "POWERED_DOWN"), late.getFirst().states());
-    assertTrue(late.getFirst().isIn());
+    assertTrue(late.getFirst().isInService());
   }
 
   @Test

@@ -38,7 +38,7 @@ final class UnsavedFiles {
             .toList();
     Map<Integer, Json> said =
         new SessionAgents(session)
-            .ask(session.gang().id(), nodes, Json.object("do", "alone"), LIMIT);
+            .ask(session.gang().id(), nodes, Json.object("do", "unsaved"), LIMIT);
     long files = 0;
     long bytes = 0;
     var named = new ArrayList<String>();

@@ -123,7 +123,7 @@ final class GatewaySessionsTest {
   }
 
   @Test
-  void anotherRequestDiffersAndReplaceMakesItAnew() throws Exception {
+  void anotherRequestDiffersAndReplaceMakesAnotherOne() throws Exception {
     SessionView one = up(ask(project, 1));
 
     assertEquals(

@@ -307,7 +307,7 @@ final class LocalPlace implements BackendPlace {
   }
 
   @Override
-  public void turn() {}
+  public void onPoll() {}
 
   /** Whatever a failed test has left is given back, so that no agent stays. */
   @Override

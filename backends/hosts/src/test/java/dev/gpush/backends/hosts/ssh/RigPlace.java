@@ -214,7 +214,7 @@ final class RigPlace implements BackendPlace {
   }
 
   @Override
-  public void turn() {}
+  public void onPoll() {}
 
   /** Whatever a failed test has left is given back, so that nothing is in the next one's way. */
   @Override

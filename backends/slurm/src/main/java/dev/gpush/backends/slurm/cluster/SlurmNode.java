@@ -82,7 +82,7 @@ public record SlurmNode(
   }
 
   /** Whether it takes jobs at all. */
-  public boolean isIn() {
+  public boolean isInService() {
     return states.stream().noneMatch(OUT::contains);
   }
 }
