@@ -158,7 +158,7 @@ public final class SshGateway implements AutoCloseable {
     server.setKeyPairProvider(KeyPairProvider.wrap(host));
     server.setUserAuthFactories(List.of(new UserAuthPublicKeyFactory()));
     server.setPublickeyAuthenticator((name, key, session) -> isTheKey(user, name, key, session));
-    Tuning.apply(server, identity);
+    SshdSettings.apply(server, identity);
     return server;
   }
 

@@ -94,7 +94,7 @@ class SmallPartsTest {
     KeyPair host = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
     SshServer server = Algorithms.server();
 
-    Tuning.apply(server, HomeIdentity.of(host));
+    SshdSettings.apply(server, HomeIdentity.of(host));
 
     Duration year = Duration.ofDays(365);
     assertEquals(Duration.ZERO, CoreModuleProperties.IDLE_TIMEOUT.getRequired(server));

@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /** The runs that the nodes of a session report, the newest first; nothing of a lost node. */
 public record RunListing(LaunchSite site, Tasks tasks) {
-  /** Far more than a node keeps runs; its answers may be anything. */
+  /** More than the runs of a node fill: a node that answers nonsense must not be asked for ever. */
   private static final int PAGES = 100;
 
   /** Those in progress, of each node. */

@@ -12,8 +12,8 @@ import org.apache.sshd.common.session.helpers.AbstractConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
- * Refuses to open a channel, with a reason of gpush: SSHD would send "Generic error" whatever the
- * reason. So its future is never completed.
+ * Answers a client that wants to open a channel. Refusals are sent here, because SSHD would send
+ * "Generic error" whatever the reason; the future that SSHD waits for is then never completed.
  */
 final class OpenAnswer {
   private OpenAnswer() {}

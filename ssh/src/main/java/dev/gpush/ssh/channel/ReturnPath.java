@@ -17,8 +17,8 @@ import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
- * A port or socket on the node whose connections go back to the client: asks the agent to listen,
- * answers the client, and opens a channel for each connection.
+ * {@code ssh -R}: a port or socket on the node whose connections go back to the client. Asks the
+ * agent to listen, answers the client, and opens a channel for each connection.
  *
  * @param wanted the address that the client asked for, which a channel's opening repeats
  */

@@ -11,9 +11,10 @@ import org.apache.sshd.common.session.Session;
 import org.apache.sshd.common.session.SessionListener;
 
 /**
- * The connections that have not logged in. Their number is limited; beyond it the kernel queues new
- * ones until the oldest has had its time, and is closed. A gateway does not hand over to another
- * build in the middle of a login, and lets them in while it ends. Thread-safe.
+ * The connections that have not logged in yet. With {@link #MOST} of them, further ones wait in the
+ * kernel's queue until one has logged in or left, or the oldest is closed because it has had {@link
+ * #TIME}. A gateway that ends, or hands over to another build, asks here which logins have begun.
+ * Thread-safe.
  */
 public final class Logins implements SessionListener {
   /** More than a tool opens at once; each has a thread, buffers and three descriptors. */
@@ -52,7 +53,9 @@ public final class Logins implements SessionListener {
   }
 
   /**
-   * @param end closes the connection
+   * A connection was accepted.
+   *
+   * @param end closes it
    */
   void begin(Object connection, Runnable end) {
     lock.lock();
@@ -74,7 +77,7 @@ public final class Logins implements SessionListener {
     }
   }
 
-  /** Waits until one more may begin. */
+  /** Waits until one more may begin; closes the oldest if that has had its time. */
   void awaitRoom() throws InterruptedException {
     overdue().ifPresent(Runnable::run);
   }
@@ -97,7 +100,7 @@ public final class Logins implements SessionListener {
     }
   }
 
-  /** Whether one is, and has not taken too long. */
+  /** Whether there is a login that has not had its time. */
   public boolean areInProgress() {
     lock.lock();
     try {

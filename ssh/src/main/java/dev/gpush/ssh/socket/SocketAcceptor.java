@@ -92,7 +92,7 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
     try {
       server.bind(at, BACKLOG);
       if (at instanceof UnixDomainSocketAddress file) {
-        // Its folder lets nobody else in, either.
+        // Other users cannot enter its folder, either.
         Files.setPosixFilePermissions(file.getPath(), PosixFilePermissions.fromString("rw-------"));
       }
       return server;

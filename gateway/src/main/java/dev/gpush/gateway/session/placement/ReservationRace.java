@@ -42,8 +42,6 @@ final class ReservationRace {
 
   /** An event of one of them. */
   sealed interface News {
-    Bid bid();
-
     record Waits(Bid bid, String words) implements News {}
 
     record Granted(Bid bid, Gang gang) implements News {}

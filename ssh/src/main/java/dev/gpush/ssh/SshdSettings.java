@@ -7,11 +7,11 @@ import org.apache.sshd.core.CoreModuleProperties;
 import org.apache.sshd.server.SshServer;
 
 /**
- * SSHD's settings whose defaults do not fit: it ends connections that are idle for ten minutes and
- * clients that are asleep for thirty seconds, and has a small window.
+ * Settings of SSHD whose defaults do not fit: by default it ends connections that are idle for ten
+ * minutes and clients that are asleep for thirty seconds, and its window is small.
  */
-final class Tuning {
-  private Tuning() {}
+final class SshdSettings {
+  private SshdSettings() {}
 
   static void apply(SshServer server, HomeIdentity identity) {
     CoreModuleProperties.SERVER_IDENTIFICATION.set(server, identity.banner());
