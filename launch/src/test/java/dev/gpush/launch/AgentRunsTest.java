@@ -45,7 +45,7 @@ final class AgentRunsTest extends TwoAgents {
 
   @Test
   void ranksOfTwoNodesMeet() throws Exception {
-    gang.put("train.py", Rig.example("hello/train.py"));
+    gang.put("train.py", PythonRigs.example("hello/train.py"));
 
     RunView run = launch(Optional.empty(), "train.py");
 

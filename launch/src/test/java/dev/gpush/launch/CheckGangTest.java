@@ -104,7 +104,7 @@ final class CheckGangTest {
 
   @Test
   void aSlowNodeIsNamedByItsPairs() throws Exception {
-    String python = Rig.torchPython();
+    String python = PythonRigs.torchPython();
     try (var gang = new AgentGang(4, List.of("0"));
         Launcher launcher = gang.launcher()) {
       gang.put("sitecustomize.py", SLOW);
@@ -131,7 +131,7 @@ final class CheckGangTest {
 
   @Test
   void aRunOnTheNodesKeepsTheCollectiveAway() throws Exception {
-    String python = Rig.torchPython();
+    String python = PythonRigs.torchPython();
     try (var gang = new AgentGang(2, List.of("0"));
         Launcher launcher = gang.launcher()) {
       var input =

@@ -37,7 +37,7 @@ final class LauncherOptionsTest extends TwoAgents {
 
   @Test
   void nodesWithoutGpusTakeAnyNumberOfRanks() throws Exception {
-    gang.put("train.py", Rig.example("hello/train.py"));
+    gang.put("train.py", PythonRigs.example("hello/train.py"));
 
     RunView run = launch(Asked.with(new RunRequest.Ranks(Optional.of(3), 0), asked("train.py")));
 

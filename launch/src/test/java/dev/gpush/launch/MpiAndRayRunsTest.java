@@ -36,7 +36,7 @@ final class MpiAndRayRunsTest extends TwoAgents {
 
   @BeforeAll
   static void rig() throws Exception {
-    rig = Rig.launchers();
+    rig = PythonRigs.launchers();
   }
 
   private RunView launch(String mpi, RunRequest.Ranks ranks, String... words)

@@ -31,7 +31,7 @@ final class TorchRunsTest {
 
   @BeforeAll
   static void rig() throws Exception {
-    python = Rig.torchPython();
+    python = PythonRigs.torchPython();
   }
 
   private RunView launch(AgentGang gang, Launcher launcher, String chosen, String... words)
@@ -54,7 +54,7 @@ final class TorchRunsTest {
   void trainsOnTwoNodes() throws Exception {
     try (var gang = new AgentGang(2, List.of("0"));
         Launcher launcher = gang.launcher()) {
-      gang.put("train.py", Rig.example("ddp/train.py"));
+      gang.put("train.py", PythonRigs.example("ddp/train.py"));
 
       RunView run = launch(gang, launcher, python, "train.py", "--steps", "3");
 

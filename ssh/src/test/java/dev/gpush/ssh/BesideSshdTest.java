@@ -22,12 +22,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The same client and the same words, with gpush and with OpenSSH's own server beside it. */
 @Tag("ssh-contract")
 class BesideSshdTest {
-  private static Rig rig;
+  private static SshGatewayFixture rig;
   private static Sshd sshd;
 
   @BeforeAll
   static void starts() throws Exception {
-    rig = new Rig();
+    rig = new SshGatewayFixture();
     sshd = Sshd.start(rig.folder().resolve("sshd"));
   }
 

@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 
 /** Commands and shells without a terminal, by the ssh of this machine. */
 class CommandsTest {
-  private static Rig rig;
+  private static SshGatewayFixture rig;
 
   @BeforeAll
   static void starts() throws Exception {
-    rig = new Rig();
+    rig = new SshGatewayFixture();
   }
 
   @AfterAll

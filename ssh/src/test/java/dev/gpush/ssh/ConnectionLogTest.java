@@ -34,13 +34,13 @@ class ConnectionLogTest {
         @Override
         public void close() {}
       };
-  private Rig rig;
+  private SshGatewayFixture rig;
 
   @BeforeEach
   void starts() throws Exception {
     logger.setLevel(Level.FINE);
     logger.addHandler(handler);
-    rig = new Rig();
+    rig = new SshGatewayFixture();
   }
 
   @AfterEach

@@ -26,7 +26,7 @@ class DrainTest {
   void aLoginInProgressIsUseAndIsFinished() throws Exception {
     var asked = new CountDownLatch(1);
     var answer = new CountDownLatch(1);
-    try (var rig = new Rig();
+    try (var rig = new SshGatewayFixture();
         var tasks = Tasks.named("drain", (_, failure) -> failure.printStackTrace());
         var client = SshClient.setUpDefaultClient()) {
       client.setServerKeyVerifier(
@@ -85,7 +85,7 @@ class DrainTest {
 
   @Test
   void whoIsConnectedReadsWhyAndNewLoginsAreRefused() throws Exception {
-    try (var rig = new Rig();
+    try (var rig = new SshGatewayFixture();
         var tasks = Tasks.named("drain", (_, failure) -> failure.printStackTrace())) {
       Process terminal =
           new ProcessBuilder(rig.ssh("-tt", "devbox", "echo ready; sleep 1000").words()).start();

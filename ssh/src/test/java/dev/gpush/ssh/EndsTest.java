@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Test;
 final class EndsTest {
   private static final int BULK = 3_000_000;
 
-  private static Rig rig;
+  private static SshGatewayFixture rig;
 
   @BeforeAll
   static void starts() throws Exception {
-    rig = new Rig();
+    rig = new SshGatewayFixture();
   }
 
   @AfterAll

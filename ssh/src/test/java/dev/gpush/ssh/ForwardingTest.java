@@ -37,7 +37,7 @@ class ForwardingTest {
 
   private static final int THOUSAND = 1_100;
 
-  private static Rig rig;
+  private static SshGatewayFixture rig;
   private static Tasks tasks;
   private static ServerSocketChannel tcp;
   private static ServerSocketChannel unix;
@@ -45,7 +45,7 @@ class ForwardingTest {
 
   @BeforeAll
   static void starts() throws Exception {
-    rig = new Rig();
+    rig = new SshGatewayFixture();
     tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
     socket = rig.folder().resolve("s");
     tcp =

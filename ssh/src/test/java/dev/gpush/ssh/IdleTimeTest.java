@@ -39,7 +39,7 @@ class IdleTimeTest {
   private static final byte[] KEEPALIVE = {(byte) 0x82, 13, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
   private Path jump;
-  private Rig rig;
+  private SshGatewayFixture rig;
   private ServerSocket server;
   private Process editor;
   private Socket toServer;
@@ -47,7 +47,7 @@ class IdleTimeTest {
 
   @BeforeEach
   void starts() throws Exception {
-    rig = new Rig(this::node);
+    rig = new SshGatewayFixture(this::node);
     server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     int local;
     try (var free = new ServerSocket(0)) {

@@ -47,13 +47,13 @@ class PreAuthTest {
   /** A server reads on for a while after a wrong size, so that it does not tell where it was. */
   private static final byte[] MORE = new byte[1 << 20];
 
-  private Rig rig;
+  private SshGatewayFixture rig;
   private SshClient client;
   private final ConcurrentLinkedQueue<String> reasons = new ConcurrentLinkedQueue<>();
 
   @BeforeEach
   void starts() throws Exception {
-    rig = new Rig();
+    rig = new SshGatewayFixture();
     client = SshClient.setUpDefaultClient();
     client.setServerKeyVerifier((_, _, _) -> true);
     client.setKeyExchangeFactories(

@@ -8,7 +8,7 @@ final class Served {
   private Served() {}
 
   public static void main(String[] arguments) throws IOException, InterruptedException {
-    try (var rig = new Rig()) {
+    try (var rig = new SshGatewayFixture()) {
       System.out.println(rig.home().resolve("ssh_config"));
       while (System.in.read() >= 0) {
         LockSupport.parkNanos(1_000_000);

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 
 /** ssh in a terminal, as a person has it. */
 class TerminalTest {
-  private static Rig rig;
+  private static SshGatewayFixture rig;
 
   @BeforeAll
   static void starts() throws Exception {
-    rig = new Rig();
+    rig = new SshGatewayFixture();
   }
 
   @AfterAll
@@ -33,7 +33,8 @@ class TerminalTest {
   }
 
   /** ssh in a terminal of its own, typed into. */
-  static Command.Result person(Rig rig, List<Json.Obj> steps, String... ssh) throws Exception {
+  static Command.Result person(SshGatewayFixture rig, List<Json.Obj> steps, String... ssh)
+      throws Exception {
     Path script = rig.folder().resolve("terminal.py");
     try (InputStream source = TerminalTest.class.getResourceAsStream("terminal.py")) {
       Files.copy(source, script, StandardCopyOption.REPLACE_EXISTING);

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 
 /** The programs that move files over ssh. */
 class TransferTest {
-  private static Rig rig;
+  private static SshGatewayFixture rig;
   private static Path here;
   private static Path there;
   private static byte[] content;
 
   @BeforeAll
   static void starts() throws Exception {
-    rig = new Rig();
+    rig = new SshGatewayFixture();
     here = Files.createDirectories(rig.folder().resolve("here"));
     there = Files.createDirectories(rig.folder().resolve("there"));
     content = new byte[3_000_000];

@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** What the source tree has for tests: examples, and a Python with torch where its rig is up. */
-final class Rig {
-  private Rig() {}
+final class PythonRigs {
+  private PythonRigs() {}
 
   /**
    * The path of its python. Without the rig the test is skipped, or fails where rigs are required.

@@ -26,14 +26,14 @@ import java.util.stream.Stream;
  * A gateway on a home of its own with one session {@code devbox} of two nodes: node 0 is a real
  * agent, node 1 is not reached. Clients read the generated ssh_config.
  */
-final class Rig implements AutoCloseable {
+final class SshGatewayFixture implements AutoCloseable {
   private final Path folder;
   private final Tasks tasks;
   private final AgentNode node;
   private final SshGateway gateway;
   private final List<String> asked = new CopyOnWriteArrayList<>();
 
-  Rig() throws IOException, InterruptedException {
+  SshGatewayFixture() throws IOException, InterruptedException {
     this(AgentNode::new);
   }
 
@@ -43,7 +43,7 @@ final class Rig implements AutoCloseable {
     AgentNode make(Path folder, Tasks tasks) throws IOException, InterruptedException;
   }
 
-  Rig(NodeMaker maker) throws IOException, InterruptedException {
+  SshGatewayFixture(NodeMaker maker) throws IOException, InterruptedException {
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
     this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
