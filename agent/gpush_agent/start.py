@@ -258,13 +258,26 @@ def agents(folder):
             sock = connect(path)
             answer = None
             if sock is not None:
-                answer = ask(sock, {"do": "status"}, LIST_SECONDS)
+                answer = ask(sock, {"do": "status"}, LIST_SECONDS) or written(path)
                 sock.close()
             if answer is not None:
                 found.append(dict(answer, folder=path))
             else:
                 dead.append(path)
     return {"ok": True, "host": socket.gethostname(), "python": PYTHON, "agents": found, "dead": dead}
+
+
+def written(path):
+    """What an agent that lives and does not answer has written about itself, so that it is not taken for one that ended."""
+    sock = connect(path)
+    if sock is None:
+        return None
+    sock.close()
+    try:
+        with open(os.path.join(path, "agent.json"), encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
 
 
 def line(value):

@@ -214,6 +214,17 @@ class StartTest(NodeTest):
         self.assertEqual(len(self.listed()["dead"]), 1)
         self.assertNotEqual(self.client().call("status")["pid"], pid)
 
+    def test_an_agent_that_does_not_answer_is_listed(self):
+        answered = self.client().call("status")
+        os.kill(answered["pid"], signal.SIGSTOP)
+        try:
+            listed = self.listed()
+        finally:
+            os.kill(answered["pid"], signal.SIGCONT)
+        self.assertEqual(listed["dead"], [])
+        for key in ("gang", "node", "owner", "holder", "name", "request"):
+            self.assertEqual([agent[key] for agent in listed["agents"]], [answered[key]], key)
+
     def test_foreground_is_the_agent_itself(self):
         process = spawn(self.header(foreground=True, lease={"hard_s": 600, "unclaimed_s": 600}))
         head = process.stdout.read(33)
