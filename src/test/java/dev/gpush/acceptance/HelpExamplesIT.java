@@ -52,7 +52,11 @@ final class HelpExamplesIT {
       }
       String template = works(world, examples, typed, "templates").out();
       assertTrue(template.isEmpty(), "it goes to the file");
-      assertTrue(Files.readString(elsewhere(world).resolve("gpush.yaml")).contains("nodes:"));
+      Path elsewhere = elsewhere(world);
+      assertTrue(Files.readString(elsewhere.resolve("gpush.yaml")).contains("nodes:"));
+      // It looks for places in the home of the user, who here has none.
+      examples.computeIfPresent("init", (_, line) -> "HOME='" + elsewhere + "' " + line);
+      works(world, examples, typed, "init");
       works(world, examples, typed, "up");
       // The user's own ssh configuration is that of whoever tests: it is shown, not written.
       examples.merge("link", " --print", String::concat);
@@ -82,6 +86,8 @@ final class HelpExamplesIT {
       world.gpush("up", "--nodes", "2").succeeded();
       runs(world, 1, RUN - 1, "true");
       runs(world, RUN, RUN, "sleep", "600");
+      works(world, examples, typed, "top");
+      works(world, examples, typed, "why");
       assertTrue(works(world, examples, typed, "stop").err().contains("run 7 is stopped"));
       world.gpush("gateway", "stop").succeeded();
       deleteAll(world.home().resolve("ledger"));

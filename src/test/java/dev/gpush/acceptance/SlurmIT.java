@@ -205,10 +205,17 @@ final class SlurmIT {
       assertTrue(sync.err().contains("notes.txt"), sync::toString);
       next.gpush("sync", "--yes").succeeded();
       assertEquals("changed", next.gpush("exec", "cat count.py").succeeded().out().strip());
-      next.gpush("down").succeeded();
 
+      // What the lost laptop had sent, and the next one replaced, is in no other place.
+      Result down = next.gpush("down").succeeded();
       assertTrue(isEmpty(rig));
-      assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
+      assertTrue(down.err().contains("kept, because gpush did not make it: "), down::toString);
+      List<String> kept =
+          rig.ann("find", "gpush", "-type", "f", "-printf", "%f\\n").lines().toList();
+      assertEquals(
+          List.of("count.py", "count.py", "notes.txt", "notes.txt"),
+          kept.stream().sorted().toList());
+      rig.ann("find", "gpush", "-mindepth", "1", "-delete");
     }
   }
 

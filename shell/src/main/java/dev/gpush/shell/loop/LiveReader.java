@@ -10,14 +10,13 @@ import org.jline.reader.impl.LineReaderImpl;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.utils.AttributedString;
-import org.jline.utils.Status;
 
 /**
  * Edits lines, while what is around the line changes. JLine holds its lock for each key, so another
  * thread that takes the lock finds a line that is whole, and draws between two keys.
  */
 final class LiveReader extends LineReaderImpl {
-  /** With fewer rows, none is given to the status line. */
+  /** With fewer rows, none is given to the line below. */
   private static final int ROWS = 10;
 
   // guarded by lock
@@ -41,9 +40,9 @@ final class LiveReader extends LineReaderImpl {
    *
    * @param prompt before it, with its colours
    * @param above new lines above it
-   * @param bottom at the bottom of the terminal; empty: nothing
+   * @param below below it; empty: nothing
    */
-  record Around(String prompt, List<String> above, String bottom) {
+  record Around(String prompt, List<String> above, String below) {
     Around {
       above = List.copyOf(above);
     }
@@ -59,20 +58,8 @@ final class LiveReader extends LineReaderImpl {
       Around around = news.get();
       around.above().forEach(this::printAbove);
       setPrompt(prompt(around.prompt()));
-      last = around.bottom();
-      bottom();
+      last = around.below();
       redisplay();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The terminal gets another owner. */
-  void leave() {
-    lock.lock();
-    try {
-      last = "";
-      bottom();
     } finally {
       lock.unlock();
     }
@@ -83,34 +70,44 @@ final class LiveReader extends LineReaderImpl {
     return text.replace("%", "%%");
   }
 
-  /** Another size may have no room for the line at the bottom, or for another part of it. */
+  /**
+   * JLine's own status line is not used: after another size it clears where it was, which in most
+   * terminals is another row by then.
+   */
+  @Override
+  public AttributedString getDisplayedBufferWithPrompts(List<AttributedString> secondaryPrompts) {
+    AttributedString line = super.getDisplayedBufferWithPrompts(secondaryPrompts);
+    Size size = terminal.getSize();
+    boolean hasRoom = size.getRows() >= ROWS && post == null; // A menu or a search has the place.
+    return last.isEmpty() || !hasRoom
+        ? line
+        : AttributedString.join(
+            AttributedString.NEWLINE,
+            line,
+            new AttributedString(Width.cut(last, size.getColumns() - 1)));
+  }
+
+  /** A line that was read stands alone. */
+  @Override
+  protected void cleanup() {
+    last = "";
+    super.cleanup();
+  }
+
+  /** Another size may have no room for the line below, or for another part of it. */
   @Override
   protected void handleSignal(Terminal.Signal signal) {
     super.handleSignal(signal);
     if (signal == Terminal.Signal.WINCH) {
       lock.lock();
       try {
-        bottom();
-        redisplay();
+        if (!last.isEmpty()) {
+          display.update(List.of(), 0);
+          redisplay();
+        }
       } finally {
         lock.unlock();
       }
     }
-  }
-
-  private void bottom() {
-    Size size = terminal.getSize();
-    String text = size.getRows() < ROWS ? "" : Width.cut(last, size.getColumns() - 1);
-    if (text.isEmpty()) {
-      Status.getExistingStatus(terminal).ifPresent(status -> update(status, List.of()));
-    } else {
-      update(Status.getStatus(terminal), List.of(new AttributedString(text)));
-    }
-  }
-
-  /** JLine itself tells it no size while it is empty. */
-  private static void update(Status status, List<AttributedString> lines) {
-    status.resize();
-    status.update(lines);
   }
 }

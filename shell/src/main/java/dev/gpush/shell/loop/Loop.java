@@ -182,8 +182,6 @@ public final class Loop {
     try (Tasks tasks = Tasks.named("shell", (_, bug) -> report(bug))) {
       tasks.startOnThread("watch", watch::run);
       return readLines(tasks, first);
-    } finally {
-      reader.leave();
     }
   }
 
@@ -275,7 +273,6 @@ public final class Loop {
   /** Gives the terminal to a command. */
   private int giving(String verb, IntSupplier command) {
     watch.begins(verb);
-    reader.leave();
     try {
       return command.getAsInt();
     } finally {
@@ -328,7 +325,7 @@ public final class Loop {
         () -> {
           LiveReader.Around plain = news.get();
           String prompt = plain.prompt().isEmpty() ? shown : decorated(plain.prompt());
-          return new LiveReader.Around(prompt, plain.above(), plain.bottom());
+          return new LiveReader.Around(prompt, plain.above(), plain.below());
         });
   }
 

@@ -34,7 +34,7 @@ public final class PictureText {
     return picture.session().map(view -> SessionText.prompt(view, running())).orElse(PLAIN_PROMPT);
   }
 
-  /** The line at the bottom of the terminal; empty without a session. */
+  /** The line below the one that is edited; empty without a session. */
   public String status() {
     return picture.session().map(this::status).orElse("");
   }
