@@ -2,8 +2,6 @@ package dev.gpush.acceptance;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -21,10 +19,10 @@ final class EditsOfBothSides {
     Everywhere.ssh(world, "", "devbox", "echo 'edited there' >> $GPUSH_WORKSPACE/" + FILE)
         .succeeded();
     World.until(
-        "the edit of node 0 is here", () -> read(here).equals("begun here\nedited there\n"));
+        "the edit of node 0 is here", () -> world.text(FILE).equals("begun here\nedited there\n"));
     awaitOnAllNodes(world, "edited there");
 
-    Files.writeString(here, read(here) + "edited here\n");
+    Files.writeString(here, world.text(FILE) + "edited here\n");
     awaitOnAllNodes(world, "edited here");
     Result run = world.gpush("run", "sh", "-c", "sed s/^/seen:/ " + FILE).succeeded();
 
@@ -39,13 +37,5 @@ final class EditsOfBothSides {
   private static void awaitOnAllNodes(World world, String line) throws Exception {
     String look = "until grep -qsx '" + line + "' " + FILE + "; do sleep 0.1; done";
     world.gpush("exec", "--all", "sh", "-c", look).succeeded();
-  }
-
-  private static String read(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
   }
 }

@@ -1,7 +1,6 @@
 package dev.gpush.acceptance;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.acceptance.KubernetesIT.Cluster;
 import dev.gpush.testkit.rig.KubernetesRig;
@@ -40,6 +39,7 @@ final class HistoryIT {
       assertEquals("Ann first\n", log);
 
       world.gpush("exec", "echo 'print(2)' >train.py; git commit -q -a -m second").succeeded();
+      World.until("the edit is home", () -> world.text("train.py").equals("print(2)\n"));
       world.gpush("down", "--discard").succeeded();
 
       String came =
@@ -48,7 +48,9 @@ final class HistoryIT {
               .succeeded()
               .out();
       assertEquals("Ann second\nAnn first\n", came);
-      assertTrue(world.run(new byte[0], "git", "status", "--short").succeeded().out().isEmpty());
+      // The file is here, the commit is under refs/gpush, and the user's own branch is as it was.
+      assertEquals(
+          " M train.py\n", world.run(new byte[0], "git", "status", "--short").succeeded().out());
       cluster.isEmpty();
     }
   }

@@ -294,15 +294,16 @@ final class KubernetesIT {
       world.gpush("up", "--nodes", "1").succeeded();
       world.gpush("run", "--nodes", "1", "code.py").succeeded();
       world.gpush("exec", "mkdir ckpt; echo 7 >ckpt/step; echo '#' >>code.py").succeeded();
+      World.until("the edit is home", () -> world.text("code.py").endsWith("#\n"));
 
       Result asked = world.gpush("down").exits(2);
 
-      assertTrue(asked.err().contains("3 files, "), asked::toString);
+      assertTrue(asked.err().contains("2 files, "), asked::toString);
       assertTrue(asked.err().contains("node 0: outputs/run-1/loss"), asked::toString);
       assertTrue(asked.err().contains("--discard"), asked::toString);
       Result replaced = world.gpush("up", "--nodes", "2", "--replace", "--yes").exits(2);
       String remedy = "gpush up --discard --nodes 2 --replace --yes";
-      assertTrue(replaced.err().matches("(?s).*3 files, .*" + remedy + ".*"), replaced::toString);
+      assertTrue(replaced.err().matches("(?s).*2 files, .*" + remedy + ".*"), replaced::toString);
       assertEquals("7", world.gpush("exec", "cat ckpt/step").succeeded().out().strip());
       world.gpush("up", "--nodes", "2", "--replace", "--discard").succeeded();
       assertTrue(world.gpush("exec", "ls ckpt").exit() != 0);

@@ -386,6 +386,15 @@ final class World implements AutoCloseable {
     }
   }
 
+  /** A file of the project, as it is here now. */
+  String text(String name) {
+    try {
+      return Files.readString(project.resolve(name));
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
   /** What lies where nodes keep their workspaces. */
   List<String> nodeFolders() {
     return inside(home.resolve("nodes")).stream().map(folder -> "node folder " + folder).toList();

@@ -166,7 +166,7 @@ final class AttachedGangsTest {
               assertThrows(GpushException.class, () -> place.backend().reserve(request)).failure());
 
       assertTrue(
-          failure.reason().contains("there is no Python that the agent can use"), failure::reason);
+          failure.reason().contains("has no Python that the agent can use"), failure::reason);
       String train = place.kubectl("get", "pods", "-l", "job-name=train", "-o", "name");
       String left = place.kubectl("exec", train, "--", "ps", "-ef");
       assertFalse(left.contains("python"), left);
