@@ -12,9 +12,11 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
+import dev.gpush.templates.schema.JsonSchema;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -115,12 +117,22 @@ public final class Main {
             home.path(),
             "socket",
             folder.socket());
+        tasks.start("schemas", () -> writeSchemas(home, log));
         tasks.start("refresh", () -> refresh(wiring, lock, process, log));
         process.awaitEnd();
         haltLater(log);
       }
     } finally {
       log.info("gateway ended");
+    }
+  }
+
+  /** Editors of config.yaml and gpush.yaml find this version's keys there. */
+  private static void writeSchemas(Home home, Log log) {
+    try {
+      JsonSchema.write(home.path());
+    } catch (IOException failed) {
+      log.warn("no schemas for editors", "reason", FileReason.of(failed));
     }
   }
 

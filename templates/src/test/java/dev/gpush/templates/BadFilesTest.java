@@ -8,16 +8,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.templates.schema.EditorCheck;
+import dev.gpush.templates.schema.Place;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class BadFilesTest {
+  /** What only gpush finds: a JSON Schema cannot say it, or says less. */
+  private static final Pattern BEYOND_SCHEMAS =
+      Pattern.compile(
+          "no backend \\w+ is configured|there is no template|is given twice|USR1@60d|9000000TiB"
+              + "|\\$\\w+ is not known here|has \\{user}|cannot be read-only|a second document|tags such as");
+
   @TempDir private Path folder;
 
   private Folders folders() {
@@ -112,6 +121,7 @@ final class BadFilesTest {
     Folders folders = folders().with("gpush.yaml", text(yaml));
 
     assertEquals("gpush.yaml:" + problem, folders.problems().getFirst());
+    editorsToo(Place.PROJECT, text(yaml), problem);
   }
 
   @ParameterizedTest(name = "{0}")
@@ -151,6 +161,12 @@ final class BadFilesTest {
     Folders folders = folders().with("gpush.yaml", "").with("config.yaml", text(yaml));
 
     assertEquals(List.of("config.yaml:" + problem), folders.problems());
+    editorsToo(Place.PERSON, text(yaml), problem);
+  }
+
+  private static void editorsToo(Place place, String yaml, String problem) {
+    boolean isAccepted = EditorCheck.problems(place, yaml).isEmpty();
+    assertEquals(BEYOND_SCHEMAS.matcher(problem).find(), isAccepted);
   }
 
   @Test

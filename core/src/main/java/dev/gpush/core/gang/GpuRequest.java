@@ -7,9 +7,10 @@ import java.util.regex.Pattern;
 
 /** GPUs per node: {@code H100:8}, {@code 8}. A count of 0 means a CPU node. */
 public record GpuRequest(Optional<String> model, int count) {
-  private static final int MOST = 1024;
+  public static final int MOST = 1024;
 
-  private static final Pattern RULE =
+  /** The form alone. */
+  public static final Pattern RULE =
       Pattern.compile(
           "(?:([A-Za-z][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");
 

@@ -15,8 +15,10 @@ public record PortTarget(Optional<Integer> node, int port) {
   /** What {@link #parse} accepts, as the end of "must be …". */
   public static final String RULE = "PORT, NODE:PORT or all:PORT, with ports from 1 to 65535";
 
-  private static final Pattern FORM = Pattern.compile("(?:(all|\\d{1,4}):)?(\\d{1,5})");
-  private static final int LAST_PORT = 65_535;
+  /** The form alone: any number of five digits matches. */
+  public static final Pattern FORM = Pattern.compile("(?:(all|\\d{1,4}):)?(\\d{1,5})");
+
+  public static final int LAST_PORT = 65_535;
 
   /** Empty when the text is none. */
   public static Optional<PortTarget> of(String text) {

@@ -14,7 +14,8 @@ public final class DurationText {
   /** Longer is a typing error, and would overflow a clock. */
   private static final Duration LONGEST = Duration.ofDays(3650);
 
-  private static final Pattern SHAPE =
+  /** The form alone: 0s and what is too long match, too. */
+  public static final Pattern SHAPE =
       Pattern.compile(
           "(?=.)(?:([0-9]{1,9})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?");
 

@@ -51,6 +51,23 @@ final class HostReader {
     return hosts.size() == items.size() ? Optional.of(Json.array(hosts)) : Optional.empty();
   }
 
+  static Json.Obj jsonSchema() {
+    Json.Obj keys =
+        Json.object(
+            "host", ValueSchema.matching(HOST),
+            "user", ValueSchema.matching(USER),
+            "port", ValueSchema.numberOr(PORT),
+            "gpus", ValueSchema.of(ValueType.Simple.GPUS),
+            "address", ValueSchema.matching(NAME),
+            "transport", ValueSchema.matching(TRANSPORT));
+    Json.Obj described =
+        Json.object("type", "object", "properties", keys)
+            .with("required", List.of("host"))
+            .with("additionalProperties", false);
+    return ValueSchema.list(
+        Json.object("anyOf", List.of(ValueSchema.matching(HOST), described)), MOST);
+  }
+
   private Optional<Json> host(Yaml item) {
     return switch (item) {
       case Yaml.Scalar scalar when HOST.matcher(scalar.text()).matches() ->

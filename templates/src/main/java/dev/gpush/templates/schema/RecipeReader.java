@@ -6,6 +6,7 @@ import dev.gpush.core.fabric.Recipe.Kind;
 import dev.gpush.core.fabric.Recipe.Proof;
 import dev.gpush.core.fabric.Recipe.Script;
 import dev.gpush.core.fabric.Recipe.Setting;
+import dev.gpush.core.json.Json;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.util.ArrayList;
@@ -81,6 +82,45 @@ public final class RecipeReader {
     }
     table.entries().stream().limit(MOST_RECIPES).forEach(this::recipe);
     return new Table(recipes, off, flaws);
+  }
+
+  static Json.Obj jsonSchema() {
+    Json.Obj texts = ValueSchema.oneOrMore(ValueSchema.text(), MOST_PATTERNS);
+    Json.Obj evidence = Json.object();
+    var proofs = new ArrayList<Json>();
+    for (Kind kind : Kind.values()) {
+      evidence = evidence.with(kind.word(), texts);
+      if (kind.isProof()) {
+        proofs.add(Json.object("required", List.of(kind.word())));
+      }
+    }
+    Json.Obj setting = only(Json.object("value", ValueSchema.text(), "why", ValueSchema.text()));
+    Json.Obj recipe =
+        only(Json.object(
+                "about", ValueSchema.text(),
+                "evidence", only(evidence).with("anyOf", proofs),
+                "fabric", ValueSchema.text(),
+                "rails", texts,
+                "plugin", Json.object("type", "boolean"),
+                "script",
+                    only(Json.object("path", ValueSchema.matching(PATH), "why", ValueSchema.text()))
+                        .with("required", List.of("path", "why")),
+                "set",
+                    ValueSchema.table(
+                        FAMILY, setting.with("required", List.of("value", "why")), MOST_SETTINGS)))
+            .with("required", List.of("evidence"))
+            .with(
+                "anyOf",
+                Stream.of("set", "script", "fabric")
+                    .map(key -> Json.object("required", List.of(key)))
+                    .toList());
+    // For editors that read YAML 1.1 it is false.
+    Json.Obj off = Json.object("enum", List.of(OFF, false));
+    return ValueSchema.table(NAME, Json.object("anyOf", List.of(off, recipe)), MOST_RECIPES);
+  }
+
+  private static Json.Obj only(Json.Obj properties) {
+    return Json.object("type", "object", "properties", properties, "additionalProperties", false);
   }
 
   private void recipe(Yaml.Entry entry) {

@@ -34,33 +34,33 @@ final class ValueReader {
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
   /** No shell reads it, so a tilde would be the name of a folder. */
-  private static final Pattern COMMITS = Pattern.compile("all|none|[1-9][0-9]{0,8}");
+  static final Pattern COMMITS = Pattern.compile("all|none|[1-9][0-9]{0,8}");
 
-  private static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
+  static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
   /** The longest path of Linux; no sensible value of a variable is longer. */
-  private static final int MOST_TEXT = 4096;
+  static final int MOST_TEXT = 4096;
 
-  private static final Pattern PRICE = Pattern.compile("[0-9]{1,6}(\\.[0-9]{1,4})?");
+  static final Pattern PRICE = Pattern.compile("[0-9]{1,6}(\\.[0-9]{1,4})?");
 
-  private static final int MOST_NAMES = 64;
-  private static final int MOST_VARIABLES = 512;
+  static final int MOST_NAMES = 64;
+  static final int MOST_VARIABLES = 512;
   private static final int MOST_SHOWN = 40;
 
   /** The agent accepts no more. */
-  private static final int MOST_WARNINGS = 16;
+  static final int MOST_WARNINGS = 16;
 
   private static final Duration LONGEST_WARNING = Duration.ofDays(31);
 
   private static final Pattern WHOLE = Pattern.compile("-?[0-9]{1,9}");
-  private static final Pattern SIZE = Pattern.compile("([0-9]{1,9}) ?([kKMGT]?)(i?)B?");
-  private static final Pattern WARNING =
+  static final Pattern SIZE = Pattern.compile("([0-9]{1,9}) ?(|[kKMGT]i?)B?");
+  static final Pattern WARNING =
       Pattern.compile("(?:SIG)?(USR1|USR2|INT|TERM|HUP|QUIT)@([0-9dhms]+)");
 
   /** The name of a mount. */
-  private static final Pattern MOUNT = Pattern.compile("[a-z][a-z0-9_]{0,31}");
+  static final Pattern MOUNT = Pattern.compile("[a-z][a-z0-9_]{0,31}");
 
-  private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,254}");
+  static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,254}");
 
   private final String path;
   private final Consumer<Flaw> flaws;
@@ -266,12 +266,12 @@ final class ValueReader {
 
   private Optional<Json> size(ValueType type, Yaml.Scalar scalar) {
     Matcher match = SIZE.matcher(scalar.text());
-    if (!match.matches() || (match.group(2).isEmpty() && !match.group(3).isEmpty())) {
+    if (!match.matches()) {
       return wrong(type, scalar, shown(scalar));
     }
-    String letter = match.group(2).replace('K', 'k');
+    String letter = match.group(2).replace("i", "").replace('K', 'k');
     int power = letter.isEmpty() ? 0 : 1 + "kMGT".indexOf(letter);
-    BigInteger unit = BigInteger.valueOf(match.group(3).isEmpty() ? 1000 : 1024).pow(power);
+    BigInteger unit = BigInteger.valueOf(match.group(2).endsWith("i") ? 1024 : 1000).pow(power);
     BigInteger bytes = new BigInteger(match.group(1)).multiply(unit);
     return bytes.bitLength() < Long.SIZE
         ? Optional.of(Json.of(bytes.longValue()))

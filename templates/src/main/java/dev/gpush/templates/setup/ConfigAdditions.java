@@ -3,6 +3,7 @@ package dev.gpush.templates.setup;
 import dev.gpush.templates.schema.Checker;
 import dev.gpush.templates.schema.Checker.Checked;
 import dev.gpush.templates.schema.Found;
+import dev.gpush.templates.schema.JsonSchema;
 import dev.gpush.templates.schema.Place;
 import dev.gpush.templates.setup.BackendBlocks.Block;
 import dev.gpush.templates.yaml.Yaml;
@@ -34,7 +35,8 @@ final class ConfigAdditions {
 
   /** A file of these blocks alone; empty where gpush could not read it. */
   static Optional<String> fresh(List<Block> blocks) {
-    return Optional.of(HEAD + text(blocks, 2, "\n")).filter(text -> values(text).isPresent());
+    String head = JsonSchema.modeline(Place.PERSON) + HEAD;
+    return Optional.of(head + text(blocks, 2, "\n")).filter(text -> values(text).isPresent());
   }
 
   /** The blocks as lines below {@code backends:}. */

@@ -26,6 +26,9 @@ final class ReferencePage {
       Durations are written `90s`, `30m`, `12h`, `1d12h`; sizes `500kB`, `50MB`, `2GiB`.
       A backend called `local`, this machine, is always there. Without `backends` all configured backends are asked,
       `local` last.
+
+      Editors can complete these keys and mark mistakes: `$GPUSH_HOME/schema` has the same schema as JSON Schema
+      ([guide](../guide/editors.md#gpushyaml-and-configyaml)).
       """;
 
   private ReferencePage() {}

@@ -19,6 +19,9 @@ import dev.gpush.core.setup.SetupQuestion;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.templates.YamlConfigs;
+import dev.gpush.templates.schema.EditorCheck;
+import dev.gpush.templates.schema.JsonSchema;
+import dev.gpush.templates.schema.Place;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,10 +109,11 @@ final class YamlSetupTest {
     return setup(findings).propose(question());
   }
 
-  /** Writes everything, and reads it as any command does. */
-  private Map<String, BackendConfig> written(PlaceFinding... findings) throws InterruptedException {
+  /** Writes everything, and reads it as editors and any command do. */
+  private Map<String, BackendConfig> written(PlaceFinding... findings) throws Exception {
     YamlSetup setup = setup(findings);
     setup.propose(question()).changes().forEach(setup::write);
+    assertEquals(List.of(), EditorCheck.problems(Place.PERSON, config()));
     return configs().load(project).backends().stream()
         .collect(Collectors.toMap(BackendConfig::name, block -> block));
   }
@@ -146,6 +150,7 @@ final class YamlSetupTest {
         backends.get("gpu-lab").values().items("hosts").stream()
             .flatMap(host -> host.text("host").stream())
             .toList());
+    assertTrue(config().startsWith(JsonSchema.modeline(Place.PERSON)), config());
     assertTrue(config().contains("# partition: NAME   # of cpu, gpu (gpu:a100:4)"), config());
   }
 
@@ -394,6 +399,7 @@ final class YamlSetupTest {
     Path file = project.resolve("gpush.yaml");
     Files.writeString(file, Files.readString(file).replaceAll("(?m)^# (?=[a-z]+: )", ""));
     assertEquals(Optional.of("H100:8"), configs().load(project).text("gpus"));
+    assertEquals(List.of(), EditorCheck.problems(Place.PROJECT, Files.readString(file)));
   }
 
   @Test
