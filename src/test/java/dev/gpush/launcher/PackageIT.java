@@ -210,9 +210,14 @@ final class PackageIT {
     Path made = folder.resolve("made");
     Path venv = folder.resolve("venv");
     environment.remove("PYTHONPATH");
+    String lib = root.resolve("app/target/gpush/lib").toString();
+    String man = folder.resolve("man").toString();
+    String pages = "dev.gpush.shell.command.ManPages";
+    called(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", pages, man);
     called(
         root.resolve("scripts/wheel").toString(),
-        root.resolve("app/target/gpush/lib").toString(),
+        lib,
+        man,
         System.getProperty("localRepository"),
         made.toString());
     called("python3", "-m", "venv", venv.toString());
@@ -236,6 +241,7 @@ final class PackageIT {
 
     assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
     assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
+    assertTrue(Files.isRegularFile(venv.resolve("share/man/man1/gpush-run.1")));
   }
 
   /** A wheel of three jars; what is in one of them makes it another version. */
@@ -244,10 +250,13 @@ final class PackageIT {
     Files.writeString(lib.resolve(APP), content);
     Files.writeString(lib.resolve("gpush-control-1.2-SNAPSHOT.jar"), "");
     Files.writeString(lib.resolve("gpush-core-1.2-SNAPSHOT.jar"), "");
+    Path man = Files.createDirectories(folder.resolve("man"));
+    Files.writeString(man.resolve("gpush.1"), ".TH GPUSH 1\n");
     Path to = folder.resolve("made");
     called(
         LauncherIT.launcher().resolveSibling("scripts/wheel").toString(),
         lib.toString(),
+        man.toString(),
         folder.toString(),
         to.toString());
     return to.resolve("gpush_nodes-1.2.dev0-py3-none-any.whl");

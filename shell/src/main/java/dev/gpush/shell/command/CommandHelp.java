@@ -15,6 +15,23 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 final class CommandHelp {
   private static final int WIDTH = 80;
 
+  /**
+   * An option or an argument.
+   *
+   * @param names of an option
+   * @param value the label of what follows it, or of the argument; may be empty
+   */
+  record Row(List<String> names, String value, String says) {
+    Row {
+      names = List.copyOf(names);
+    }
+
+    /** As it is typed: {@code -s, --session NAME}. */
+    String typed() {
+      return (String.join(", ", names) + " " + value).strip();
+    }
+  }
+
   private final String verb;
   private final CommandSpec spec;
 
@@ -33,30 +50,42 @@ final class CommandHelp {
     return Arrays.asList(spec.usageMessage().footer());
   }
 
+  List<String> paragraphs() {
+    return Arrays.asList(spec.usageMessage().description());
+  }
+
+  /** What only this command takes: arguments, then options, in the order of the source. */
+  List<Row> rows() {
+    var rows = new ArrayList<Row>();
+    for (PositionalParamSpec word : spec.positionalParameters()) {
+      rows.add(new Row(List.of(), word.paramLabel(), String.join(" ", word.description())));
+    }
+    rows.addAll(options(false));
+    return rows;
+  }
+
+  /** The options that all commands have. */
+  List<Row> commonRows() {
+    return options(true);
+  }
+
   String text() {
     var lines = new ArrayList<String>();
     lines.add(summary());
     lines.add("");
     lines.add("  " + synopsis());
-    for (String paragraph : spec.usageMessage().description()) {
+    for (String paragraph : paragraphs()) {
       lines.add("");
       lines.addAll(wrapped(paragraph, WIDTH));
     }
-    List<String[]> rows = new ArrayList<>();
-    for (PositionalParamSpec word : spec.positionalParameters()) {
-      rows.add(new String[] {word.paramLabel(), String.join(" ", word.description())});
-    }
-    for (OptionSpec option : options(false)) {
-      rows.add(row(option));
-    }
-    section(lines, rows);
-    section(lines, options(true).stream().map(CommandHelp::row).toList());
+    section(lines, rows());
+    section(lines, commonRows());
     lines.add("");
     example().forEach(line -> lines.add(line.isEmpty() ? "" : "  " + line));
     return String.join("\n", lines) + "\n";
   }
 
-  private String synopsis() {
+  String synopsis() {
     String[] custom = spec.usageMessage().customSynopsis();
     if (custom.length > 0) {
       return String.join(" ", custom);
@@ -72,29 +101,28 @@ final class CommandHelp {
     return "gpush " + verb + " [OPTIONS]" + words;
   }
 
-  /** In the order of the source; those that all commands have, or those that only this one has. */
-  private List<OptionSpec> options(boolean ofAll) {
+  private List<Row> options(boolean ofAll) {
     return spec.options().stream()
         .filter(option -> !option.hidden())
         .filter(option -> CommandLines.commonOptions().contains(option.longestName()) == ofAll)
+        .map(CommandHelp::row)
         .toList();
   }
 
-  private static String[] row(OptionSpec option) {
-    String names = String.join(", ", option.names());
-    String value = option.arity().min() > 0 ? " " + option.paramLabel() : "";
-    return new String[] {names + value, String.join(" ", option.description())};
+  private static Row row(OptionSpec option) {
+    String value = option.arity().min() > 0 ? option.paramLabel() : "";
+    return new Row(List.of(option.names()), value, String.join(" ", option.description()));
   }
 
-  private static void section(List<String> lines, List<String[]> rows) {
+  private static void section(List<String> lines, List<Row> rows) {
     if (rows.isEmpty()) {
       return;
     }
     lines.add("");
-    int column = rows.stream().mapToInt(row -> Width.of(row[0])).max().orElse(0) + 4;
-    for (String[] row : rows) {
-      String lead = "  " + row[0] + " ".repeat(column - 2 - Width.of(row[0]));
-      for (String part : wrapped(row[1], WIDTH - column)) {
+    int column = rows.stream().mapToInt(row -> Width.of(row.typed())).max().orElse(0) + 4;
+    for (Row row : rows) {
+      String lead = "  " + row.typed() + " ".repeat(column - 2 - Width.of(row.typed()));
+      for (String part : wrapped(row.says(), WIDTH - column)) {
         lines.add(lead + part);
         lead = " ".repeat(column);
       }

@@ -193,7 +193,7 @@ final class Completion {
       case "SIDE" -> plain(SyncCommand.SIDES);
       case "SORT" -> plain(TopCommand.SORTS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
-      case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
+      case "FILE", "FOLDER", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
       case "N", "GPUS", "HOST", "SLOTS", "RANKS", "PODS", "SECONDS", "NAME=VALUE", "NAME[=VALUE]" ->
           List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);

@@ -2,12 +2,16 @@ package dev.gpush.shell.command;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -28,14 +32,39 @@ final class HelpCommand implements Action {
       description = "a command, or slurm, kubernetes, skypilot, ide, nccl, agents")
   Optional<String> topic;
 
+  @Option(
+      names = "--man",
+      paramLabel = "FOLDER",
+      description =
+          "write a manual page for each command to this folder, such as"
+              + " ~/.local/share/man/man1")
+  Optional<String> man = Optional.empty();
+
   HelpCommand(Verbs verbs) {
     this.verbs = verbs;
   }
 
   @Override
   public int run(Call call) {
+    if (man.isPresent()) {
+      writePages(call, man.get());
+      return 0;
+    }
     call.print(topic.map(this::of).orElseGet(HelpScreen::text));
     return 0;
+  }
+
+  private void writePages(Call call, String folder) {
+    if (topic.isPresent()) {
+      throw Values.bad("help", "--man writes all pages, and takes no topic");
+    }
+    try {
+      ManPages.write(call.folder().resolve(folder));
+    } catch (IOException failed) {
+      String rule = "a folder that can be written: " + FileReason.of(failed);
+      throw new GpushException(new UsageFailure.BadValue("--man", folder, rule), failed);
+    }
+    call.say("wrote " + ManPages.all().size() + " manual pages to " + folder);
   }
 
   private String of(String word) {
