@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.eclipse.jgit.errors.ConfigInvalidException;
 import org.eclipse.jgit.lib.Config;
@@ -25,6 +27,7 @@ public record GitFolder(Path top, Path own, Path common) {
 
   private static final String POINTER = "gitdir:";
   private static final int MAX_INCLUDES = 10;
+  private static final Set<String> TRUE = Set.of("true", "yes", "on", "1");
 
   /** The repository whose work tree begins at this folder. */
   static Optional<GitFolder> at(Path folder) {
@@ -68,20 +71,39 @@ public record GitFolder(Path top, Path own, Path common) {
 
   /** {@code core.excludesFile} as git resolves it for this repository. */
   static Path excludesFile(GitPlaces places, Optional<GitFolder> repository) {
+    return core("excludesfile", places, repository)
+        .map(found -> path(found.value(), found.folder(), places))
+        .orElse(places.defaultIgnore());
+  }
+
+  /** {@code core.ignoreCase}, which git sets on disks like those of macOS. */
+  static boolean ignoresCase(GitPlaces places, Optional<GitFolder> repository) {
+    return core("ignorecase", places, repository)
+        .map(found -> found.value().toLowerCase(Locale.ROOT))
+        .filter(TRUE::contains)
+        .isPresent();
+  }
+
+  /** A value, and the folder of the file that has it. */
+  private record Setting(String value, Path folder) {}
+
+  private static Optional<Setting> core(
+      String name, GitPlaces places, Optional<GitFolder> repository) {
     var files = new ArrayList<>(places.configs());
     repository.ifPresent(
         git -> {
           files.add(git.common().resolve("config"));
           files.add(git.own().resolve("config.worktree"));
         });
-    Path found = places.defaultIgnore();
+    Optional<Setting> found = Optional.empty();
     for (Path file : files) {
-      found = excludesFile(file, places, MAX_INCLUDES).orElse(found);
+      Optional<Setting> here = core(name, file, places, MAX_INCLUDES);
+      found = here.isPresent() ? here : found;
     }
     return found;
   }
 
-  private static Optional<Path> excludesFile(Path file, GitPlaces places, int depth) {
+  private static Optional<Setting> core(String name, Path file, GitPlaces places, int depth) {
     var config = new Config();
     try {
       if (depth == 0 || !Files.isRegularFile(file)) {
@@ -92,13 +114,13 @@ public record GitFolder(Path top, Path own, Path common) {
       return Optional.empty(); // git itself will tell the user
     }
     Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file has a folder");
-    Optional<Path> found = Optional.empty();
+    Optional<Setting> found = Optional.empty();
     for (String include : config.getStringList("include", null, "path")) {
-      Optional<Path> inner = excludesFile(path(include, folder, places), places, depth - 1);
+      Optional<Setting> inner = core(name, path(include, folder, places), places, depth - 1);
       found = inner.isPresent() ? inner : found;
     }
-    String own = config.getString("core", null, "excludesfile");
-    return own == null || own.isEmpty() ? found : Optional.of(path(own, folder, places));
+    String own = config.getString("core", null, name);
+    return own == null || own.isEmpty() ? found : Optional.of(new Setting(own, folder));
   }
 
   private static Path path(String value, Path folder, GitPlaces places) {

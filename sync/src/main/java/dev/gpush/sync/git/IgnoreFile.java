@@ -26,27 +26,31 @@ final class IgnoreFile {
   private record Rule(FastIgnoreRule matcher, IgnoreRule rule) {}
 
   private final List<Rule> rules;
+  private final boolean ignoresCase;
 
-  private IgnoreFile(List<Rule> rules) {
+  private IgnoreFile(List<Rule> rules, boolean ignoresCase) {
     this.rules = List.copyOf(rules);
+    this.ignoresCase = ignoresCase;
   }
 
   /**
    * Nothing when there is none. As git does, a link is not followed inside a work tree.
    *
    * @param source the file's name for messages
+   * @param ignoresCase whether A and a are the same, as with {@code core.ignoreCase}
    */
-  static Optional<IgnoreFile> read(Path file, String source, LinkOption... links)
-      throws IOException {
+  static Optional<IgnoreFile> read(
+      Path file, String source, boolean ignoresCase, LinkOption... links) throws IOException {
     if (!Files.isRegularFile(file, links) || Files.size(file) > MAX_BYTES) {
       return Optional.empty();
     }
     IgnoreFile parsed =
-        parse(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1), source);
+        parse(
+            new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1), source, ignoresCase);
     return parsed.rules.isEmpty() ? Optional.empty() : Optional.of(parsed);
   }
 
-  private static IgnoreFile parse(String text, String source) {
+  private static IgnoreFile parse(String text, String source, boolean ignoresCase) {
     String body =
         text.startsWith(BYTE_ORDER_MARK) ? text.substring(BYTE_ORDER_MARK.length()) : text;
     var rules = new ArrayList<Rule>();
@@ -57,26 +61,36 @@ final class IgnoreFile {
       if (line.isEmpty() || line.startsWith("#") || line.equals("/") || line.equals("!")) {
         continue;
       }
-      var matcher = new FastIgnoreRule(line);
+      var matcher = new FastIgnoreRule(ignoresCase ? folded(line) : line);
       if (!matcher.isEmpty()) {
         var rule = new IgnoreRule(source, number, fromBytes(line.strip()), matcher.getNegation());
         rules.add(new Rule(matcher, rule));
       }
     }
-    return new IgnoreFile(rules);
+    return new IgnoreFile(rules, ignoresCase);
   }
 
   /**
    * @param path below the folder that the file is for
    */
   Optional<IgnoreRule> match(String path, boolean isFolder) {
-    String bytes = toBytes(path);
+    String bytes = ignoresCase ? folded(toBytes(path)) : toBytes(path);
     for (int i = rules.size() - 1; i >= 0; i--) {
       if (rules.get(i).matcher().isMatch(bytes, isFolder, true)) {
         return Optional.of(rules.get(i).rule());
       }
     }
     return Optional.empty();
+  }
+
+  /** As git folds: the letters of ASCII only. */
+  private static String folded(String bytes) {
+    var folded = new StringBuilder(bytes);
+    for (int i = 0; i < bytes.length(); i++) {
+      char at = bytes.charAt(i);
+      folded.setCharAt(i, at >= 'A' && at <= 'Z' ? (char) (at - 'A' + 'a') : at);
+    }
+    return folded.toString();
   }
 
   private static String toBytes(String text) {

@@ -20,8 +20,12 @@ import java.util.Set;
  * repository inside this one uses only its own files.
  */
 public final class IgnoreStack {
-  /** The only names that gpush leaves out by itself: large, made again on the node, or its own. */
-  public static final Set<String> NEVER = Set.of("__pycache__", ".venv", "node_modules", ".gpush");
+  /**
+   * The only names that gpush leaves out by itself: large, made again on the node, its own, or
+   * written by the Finder of macOS into every folder that it shows.
+   */
+  public static final Set<String> NEVER =
+      Set.of("__pycache__", ".venv", "node_modules", ".gpush", ".DS_Store");
 
   public static final String GIT = ".git";
   public static final String GIT_IGNORE = ".gitignore";
@@ -49,8 +53,11 @@ public final class IgnoreStack {
     IGNORED
   }
 
+  /** What the repository says that a folder is in. */
+  private record Rules(GitIndex index, boolean ignoresCase) {}
+
   private final GitPlaces places;
-  private final GitIndex index;
+  private final Rules rules;
   private final String gitBase; // of this folder from the top of its repository, "" or ending in /
   private final String base; // the same from the root of the workspace
   private final boolean trackedOnly;
@@ -59,14 +66,14 @@ public final class IgnoreStack {
 
   private IgnoreStack(
       GitPlaces places,
-      GitIndex index,
+      Rules rules,
       String gitBase,
       String base,
       boolean trackedOnly,
       Optional<Level> git,
       Optional<Level> own) {
     this.places = places;
-    this.index = index;
+    this.rules = rules;
     this.gitBase = gitBase;
     this.base = base;
     this.trackedOnly = trackedOnly;
@@ -109,7 +116,7 @@ public final class IgnoreStack {
       stack = stack.below(name.toString(), false).reading(folder, Set.of(GIT_IGNORE));
     }
     var here =
-        new IgnoreStack(places, stack.index, stack.gitBase, "", false, stack.git, Optional.empty());
+        new IgnoreStack(places, stack.rules, stack.gitBase, "", false, stack.git, Optional.empty());
     return Optional.of(here.reading(root, Set.of(GPUSH_IGNORE)));
   }
 
@@ -138,13 +145,15 @@ public final class IgnoreStack {
       GitPlaces places, Optional<GitFolder> repository, GitIndex index, String base)
       throws IOException {
     Optional<Level> levels = Optional.empty();
+    boolean ignoresCase = GitFolder.ignoresCase(places, repository);
     Path excludes = GitFolder.excludesFile(places, repository);
-    levels = push(levels, "", IgnoreFile.read(excludes, excludes.toString()));
+    levels = push(levels, "", IgnoreFile.read(excludes, excludes.toString(), ignoresCase));
     if (repository.isPresent()) {
       Path exclude = repository.orElseThrow().exclude();
-      levels = push(levels, "", IgnoreFile.read(exclude, ".git/info/exclude"));
+      levels = push(levels, "", IgnoreFile.read(exclude, ".git/info/exclude", ignoresCase));
     }
-    return new IgnoreStack(places, index, "", base, false, levels, Optional.empty());
+    var rules = new Rules(index, ignoresCase);
+    return new IgnoreStack(places, rules, "", base, false, levels, Optional.empty());
   }
 
   private static Optional<Level> push(
@@ -161,16 +170,18 @@ public final class IgnoreStack {
     Optional<Level> newGit = git;
     Optional<Level> newOwn = own;
     if (names.contains(GIT_IGNORE)) {
-      newGit = push(git, gitBase, read(folder, GIT_IGNORE));
+      newGit = push(git, gitBase, read(folder, GIT_IGNORE, rules.ignoresCase()));
     }
     if (names.contains(GPUSH_IGNORE)) {
-      newOwn = push(own, base, read(folder, GPUSH_IGNORE));
+      newOwn = push(own, base, read(folder, GPUSH_IGNORE, false));
     }
-    return new IgnoreStack(places, index, gitBase, base, trackedOnly, newGit, newOwn);
+    return new IgnoreStack(places, rules, gitBase, base, trackedOnly, newGit, newOwn);
   }
 
-  private Optional<IgnoreFile> read(Path folder, String name) throws IOException {
-    return IgnoreFile.read(folder.resolve(name), base + name, LinkOption.NOFOLLOW_LINKS);
+  private Optional<IgnoreFile> read(Path folder, String name, boolean ignoresCase)
+      throws IOException {
+    Path file = folder.resolve(name);
+    return IgnoreFile.read(file, base + name, ignoresCase, LinkOption.NOFOLLOW_LINKS);
   }
 
   /**
@@ -186,7 +197,7 @@ public final class IgnoreStack {
       if (nested.isPresent()) {
         IgnoreStack start =
             fresh(places, nested, indexes.read(nested.orElseThrow()), base + name + "/");
-        var inner = new IgnoreStack(places, start.index, "", start.base, false, start.git, own);
+        var inner = new IgnoreStack(places, start.rules, "", start.base, false, start.git, own);
         return inner.reading(folder, names);
       }
     }
@@ -195,7 +206,7 @@ public final class IgnoreStack {
 
   private IgnoreStack below(String name, boolean onlyTracked) {
     return new IgnoreStack(
-        places, index, gitBase + name + "/", base + name + "/", onlyTracked, git, own);
+        places, rules, gitBase + name + "/", base + name + "/", onlyTracked, git, own);
   }
 
   public Decision decide(String name, boolean isFolder) {
@@ -237,11 +248,11 @@ public final class IgnoreStack {
   }
 
   private boolean isTracked(String name, boolean isFolder) {
-    return isFolder ? index.hasBelow(gitBase + name) : isTrackedFile(name);
+    return isFolder ? rules.index().hasBelow(gitBase + name) : isTrackedFile(name);
   }
 
   public boolean isTrackedFile(String name) {
-    return index.tracks(gitBase + name);
+    return rules.index().tracks(gitBase + name);
   }
 
   public String base() {

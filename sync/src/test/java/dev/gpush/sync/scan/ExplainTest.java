@@ -234,13 +234,35 @@ final class ExplainTest {
     work.git(home, "init", "-q");
     Files.writeString(work.path().resolve(".git/info/exclude"), "# mine\nmine.txt\n");
     Files.writeString(home.resolve(".gitconfig"), "[core]\n\texcludesFile = ~/global\n");
-    Files.writeString(home.resolve("global"), ".DS_Store\n");
+    Files.writeString(home.resolve("global"), "Thumbs.db\n");
 
     assertEquals(
         "mine.txt (.git/info/exclude:2)", explain("a/mine.txt").rule().orElseThrow().text());
     assertEquals(
-        ".DS_Store (" + home.resolve("global") + ":1)",
-        explain(".DS_Store").rule().orElseThrow().text());
+        "Thumbs.db (" + home.resolve("global") + ":1)",
+        explain("Thumbs.db").rule().orElseThrow().text());
+  }
+
+  /** As git sets it on a Mac's disk, where the two names are one file. */
+  @Test
+  void rulesOfGitIgnoreCaseWhereItsConfigurationSaysSo() throws Exception {
+    work.git(home, "init", "-q");
+    work.write(".gitignore", "Build/\n*.KEY\nÜ.txt\n").write(".gpushignore", "Own\n");
+    work.write("build/a", "1").write("my.key", "1").write("ü.txt", "1").write("own", "1");
+    List<String> names = List.of("build/a", "my.key", "ü.txt", "own");
+    for (String value : List.of("false", "true")) {
+      work.git(home, "config", "core.ignoreCase", value);
+      List<String> sent =
+          work.git(home, "ls-files", "-z", "--others", "--exclude-standard").stream()
+              .filter(names::contains)
+              .sorted()
+              .toList();
+
+      assertEquals(
+          sent,
+          names.stream().filter(name -> explain(name).verdict() == Verdict.SENT).sorted().toList());
+      assertEquals(value.equals("true") ? 2 : 4, sent.size());
+    }
   }
 
   @Test
@@ -271,6 +293,7 @@ final class ExplainTest {
     assertEquals("logs/ (.gpushignore:2)", explain("logs/a").rule().orElseThrow().text());
     assertVerdict(Verdict.NEVER, ".git/config");
     assertVerdict(Verdict.NEVER, ".gpush/x");
+    assertVerdict(Verdict.NEVER, "pkg/.DS_Store");
   }
 
   @Test
