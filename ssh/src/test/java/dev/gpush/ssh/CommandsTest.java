@@ -132,17 +132,19 @@ class CommandsTest {
     var result =
         rig.ssh(
                 "-o",
-                "SetEnv=LC_TEST=yes LD_TEST=no COLORTERM=24bit",
+                "SetEnv=LC_TEST=yes LC_CTYPE=UTF-8 LD_TEST=no COLORTERM=24bit",
                 "devbox",
-                "echo $GPUSH_TEST $LC_TEST ${LD_TEST-unset} $COLORTERM ${SSH_CONNECTION% *}")
+                "echo $GPUSH_TEST $LC_TEST $LC_CTYPE ${LD_TEST-unset} $COLORTERM"
+                    + " ${SSH_CONNECTION% *}")
             .run();
 
     var words = result.text().strip().split(" ");
     assertEquals("yes", words[0]);
     assertEquals("yes", words[1]);
-    assertEquals("unset", words[2]);
-    assertEquals("24bit", words[3]);
-    assertEquals("127.0.0.1", words[4]);
+    assertEquals("C.UTF-8", words[2], "the value of a Mac's terminal, as Linux has it");
+    assertEquals("unset", words[3]);
+    assertEquals("24bit", words[4]);
+    assertEquals("127.0.0.1", words[5]);
   }
 
   @Test

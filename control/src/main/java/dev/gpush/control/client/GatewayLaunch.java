@@ -10,6 +10,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,6 +32,9 @@ final class GatewayLaunch {
   /** A failure in the three parts that users see, at the end of the log. */
   private static final Pattern OWN_WORDS =
       Pattern.compile("(?s)(?:^|\n)gpush: ([^\n]+)\n  because (.+)\n  try: ([^\n]+)$");
+
+  private static final List<Path> HOMEBREW =
+      List.of(Path.of("/opt/homebrew/bin"), Path.of("/usr/local/bin"));
 
   private final Process process;
   private final Path log;
@@ -65,6 +69,7 @@ final class GatewayLaunch {
             .redirectOutput(Redirect.appendTo(log.toFile()))
             .redirectErrorStream(true);
     keepOnly(builder.environment());
+    builder.environment().computeIfPresent("PATH", (_, path) -> path(path, HOMEBREW));
     builder.environment().put("GPUSH_HOME", origin.home().toString());
     // An agent ends what detached from its terminals, unless it has another mark.
     builder.environment().put("GPUSH_AGENT", "gateway");
@@ -104,6 +109,19 @@ final class GatewayLaunch {
     environment.keySet().removeIf(name -> !isKept(name));
   }
 
+  /**
+   * Programs that a desktop of macOS starts, such as an editor whose ssh wakes the gateway, have a
+   * PATH without these, where the login programs of kubectl are.
+   */
+  static String path(String path, List<Path> homebrew) {
+    List<String> known = List.of(path.split(":", -1));
+    return homebrew.stream()
+        .filter(folder -> Files.isExecutable(folder.resolve("brew")))
+        .map(Path::toString)
+        .filter(folder -> !known.contains(folder))
+        .reduce(path, (before, folder) -> before + ":" + folder);
+  }
+
   private static boolean isKept(String name) {
     return switch (name) {
       case "HOME",
@@ -114,6 +132,7 @@ final class GatewayLaunch {
           "LANG",
           "TZ",
           "SSH_AUTH_SOCK",
+          "SSH_SK_PROVIDER",
           "KUBECONFIG",
           "WSL_DISTRO_NAME" ->
           true;

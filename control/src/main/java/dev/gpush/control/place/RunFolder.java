@@ -132,7 +132,10 @@ public record RunFolder(Path path) {
    * entry in /proc is read.
    */
   public static long userId() throws IOException {
-    Path self = Path.of("/proc/self");
+    return userId(Path.of("/proc/self"));
+  }
+
+  static long userId(Path self) throws IOException {
     if (Files.isDirectory(self)) {
       return ((Integer) Files.getAttribute(self, "unix:uid")).longValue();
     }

@@ -43,6 +43,11 @@ class RunFolderTest {
   }
 
   @Test
+  void knowsTheUserAlsoWhereThereIsNoProc() throws IOException {
+    assertEquals(RunFolder.userId(), RunFolder.userId(temporary.resolve("proc/self")));
+  }
+
+  @Test
   void goesToTheNextPlaceWhenOthersCouldEnterTheFirst() throws IOException {
     Path first = Files.createDirectory(temporary.resolve("first"));
     Path second = Files.createDirectory(temporary.resolve("second"));

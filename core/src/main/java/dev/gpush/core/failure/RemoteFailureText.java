@@ -13,6 +13,13 @@ import java.util.Optional;
 
 /** {@link FailureText} of backends, agents and nodes. */
 final class RemoteFailureText {
+  /** EPERM: so macOS refuses folders for which a program has no grant of the user. */
+  private static final String NOT_PERMITTED = "Operation not permitted";
+
+  private static final String PRIVACY =
+      "on a Mac: allow your terminal in System Settings > Privacy & Security > Files and Folders,"
+          + " then gpush gateway stop";
+
   private final TypedCommand typed;
   private final FailureText whole;
 
@@ -185,7 +192,10 @@ final class RemoteFailureText {
                       : ": " + Phrase.count(files) + " files, " + Phrase.size(bytes)),
               typed.with("--yes"));
       case SyncFailure.Unreadable(var path, var reason) ->
-          Message.of("cannot read " + path, reason, "ls -l " + Clean.word(path));
+          Message.of(
+              "cannot read " + path,
+              reason,
+              reason.equals(NOT_PERMITTED) ? PRIVACY : "ls -l " + Clean.word(path));
       case SyncFailure.NodeCannotWrite(var node, var code, var path, var detail) ->
           Message.of(
               "node " + node + " cannot write " + path,

@@ -39,6 +39,18 @@ final class FailureTextTest {
         FailureSamples.records().size() >= 50, "found only " + FailureSamples.records().size());
   }
 
+  @Test
+  void aFolderThatMacosProtectsNeedsAGrantOfTheUser() {
+    var refused = new SyncFailure.Unreadable("/Users/ann/Documents/p", "Operation not permitted");
+
+    String remedy = new FailureText(List.of("run", "train.py")).of(refused).remedy();
+
+    assertEquals(
+        "on a Mac: allow your terminal in System Settings > Privacy & Security > Files and Folders,"
+            + " then gpush gateway stop",
+        remedy);
+  }
+
   @TestFactory
   List<DynamicTest> everyFailureIsThreeSentences() {
     var tests = new ArrayList<DynamicTest>();

@@ -19,6 +19,11 @@ final class SessionRequest {
   private static final Pattern ACCEPTED =
       Pattern.compile("LANG|LC_[A-Z_]+|COLORTERM|TERM_PROGRAM(_VERSION)?|GIT_PROTOCOL|TERM|TZ");
 
+  /** What the terminal of macOS sets LC_CTYPE to; Linux has no locale of this name, and warns. */
+  private static final String MAC_LOCALE = "UTF-8";
+
+  private static final String LINUX_LOCALE = "C.UTF-8";
+
   private final Map<String, String> variables = new LinkedHashMap<>();
   private int characters;
   private Optional<Json.Obj> terminal = Optional.empty();
@@ -42,7 +47,7 @@ final class SessionRequest {
       return false;
     }
     characters += more;
-    variables.put(name, value);
+    variables.put(name, value.equals(MAC_LOCALE) ? LINUX_LOCALE : value);
     return true;
   }
 

@@ -81,11 +81,16 @@ record ProxyFiles(List<String> launcher, Path home, Path socket) {
     # Written by gpush; ssh runs it as its ProxyCommand (see ssh_config beside it).
     # Connects ssh with the socket of the gateway, and starts the gateway if it is not there.
     export GPUSH_HOME=%s
-    if command -v python3 >/dev/null 2>&1; then
-      exec python3 -I -S %s %s %s
+    python=$(command -v python3)
+    # On a Mac without its developer tools this python3 only asks the user to install them.
+    if [ "$python" = /usr/bin/python3 ] && command -v xcode-select >/dev/null 2>&1 &&
+      ! xcode-select -p >/dev/null 2>&1; then
+      python=
     fi
+    [ -z "$python" ] || exec "$python" -I -S %s %s %s
     %s __connect %s
-    [ $? -eq 75 ] || exit
+    status=$?
+    [ $status -eq 75 ] || exit $status
     %s __wake </dev/null >/dev/null
     exec %s __connect %s
     """

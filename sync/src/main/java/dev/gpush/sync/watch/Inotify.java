@@ -8,6 +8,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
@@ -109,6 +110,11 @@ final class Inotify implements AutoCloseable {
   @FunctionalInterface
   interface Listener {
     void event(int watch, int mask, String name);
+  }
+
+  /** Whether the C library has it: that of Linux only. */
+  static boolean isIn(SymbolLookup library) {
+    return library.find("inotify_init1").isPresent();
   }
 
   Inotify() throws Failed {

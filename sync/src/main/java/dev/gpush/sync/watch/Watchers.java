@@ -2,6 +2,8 @@ package dev.gpush.sync.watch;
 
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -39,7 +41,11 @@ public final class Watchers {
 
   /** A watcher for this tree; where events do not work, one whose coverage says why. */
   public static TreeWatcher of(Path root, Tasks tasks) {
-    if (!System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux")) {
+    return of(root, tasks, Linker.nativeLinker().defaultLookup());
+  }
+
+  static TreeWatcher of(Path root, Tasks tasks, SymbolLookup library) {
+    if (!Inotify.isIn(library)) {
       return new ScanningWatcher("events are not used on this system yet");
     }
     String type = type(root);

@@ -14,6 +14,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
@@ -255,6 +256,14 @@ final class WatcherTest {
         InotifyWatcher.why(new Inotify.Failed("inotify_init1", Inotify.TOO_MANY_INSTANCES));
 
     assertTrue(why.contains("raise fs.inotify.max_user_instances (now "), why);
+  }
+
+  @Test
+  void aSystemWithoutInotifyIsLookedAt() {
+    TreeWatcher other = Watchers.of(root, tasks, _ -> Optional.empty());
+
+    assertEquals(new Coverage.ByScan("events are not used on this system yet"), other.coverage());
+    other.close();
   }
 
   @Test

@@ -21,6 +21,8 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
@@ -82,6 +84,7 @@ public final class HostsBackend implements Backend {
 
   @Override
   public String describe() {
+    requireFit();
     Surveys.Result result = gangs.uninterrupted(() -> surveys.all(rack.hosts()));
     if (result.surveys().isEmpty()) {
       throw result.silent().getFirst().reason();
@@ -90,6 +93,15 @@ public final class HostsBackend implements Backend {
       case Rack.Shape.OneMachine _ -> thisMachine(result.surveys().getFirst());
       case Rack.Shape.HostPerNode _ -> hosts(result);
     };
+  }
+
+  /** On an unfit machine even the question whether Python is there may disturb the user. */
+  private void requireFit() {
+    Optional<String> unfit = rack.unfit();
+    if (unfit.isPresent()) {
+      throw new GpushException(
+          new BackendFailure.Unavailable(rack.name(), unfit.get(), Rack.ELSEWHERE));
+    }
   }
 
   private static String thisMachine(Survey survey) {
@@ -143,6 +155,7 @@ public final class HostsBackend implements Backend {
 
   @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+    requireFit();
     return new GangReservation(rack, agents, surveys, release, tasks, random, request).take();
   }
 
@@ -163,7 +176,7 @@ public final class HostsBackend implements Backend {
 
   @Override
   public List<Discovered> discover(String owner) {
-    return gangs.discover(owner);
+    return rack.unfit().isPresent() ? List.of() : gangs.discover(owner);
   }
 
   @Override

@@ -79,7 +79,9 @@ public record ThisMachine(LocalHost local, Map<String, String> client) implement
 
   @Override
   public Optional<String> unfit() {
-    return local.isLinux() ? Optional.empty() : Optional.of("the local backend needs Linux");
+    return local.isLinux()
+        ? Optional.empty()
+        : Optional.of("its nodes need Linux; ssh, slurm and kubernetes work here");
   }
 
   @Override

@@ -24,6 +24,9 @@ public record Rack(
   /** The system's own Python first: the agent needs any, and shims of version managers are slow. */
   public static final List<String> INTERPRETERS = List.of("/usr/bin/python3", "python3", "python");
 
+  /** The command that finds and configures other places. */
+  public static final String ELSEWHERE = "gpush init";
+
   /** How the nodes of a gang are placed. */
   public sealed interface Shape {
     /**
@@ -55,11 +58,16 @@ public record Rack(
     return new Rack(name, kind, seen, shape, scratch, locks);
   }
 
+  /** Why there can be no node, so that nothing may be started to ask for them. */
+  public Optional<String> unfit() {
+    return hosts.getFirst().unfit();
+  }
+
   /** What no look at the hosts could change. */
   public Optional<Plan.Never> never(GangRequest request) {
-    Optional<String> unfit = hosts.getFirst().unfit();
+    Optional<String> unfit = unfit();
     if (unfit.isPresent()) {
-      return Optional.of(new Plan.Never(unfit.get(), List.of()));
+      return Optional.of(new Plan.Never(unfit.get(), List.of(ELSEWHERE)));
     }
     int nodes = request.nodes();
     return switch (shape) {

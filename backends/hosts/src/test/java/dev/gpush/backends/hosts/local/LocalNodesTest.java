@@ -427,15 +427,52 @@ final class LocalNodesTest {
     }
   }
 
+  /** A Mac, on which a look for Python may ask the user to install something. */
+  private record NoProgramHost(Path home) implements LocalHost {
+    @Override
+    public String name() {
+      return "mac";
+    }
+
+    @Override
+    public int cpus() {
+      return 8;
+    }
+
+    @Override
+    public boolean isLinux() {
+      return false;
+    }
+
+    @Override
+    public Map<String, String> environment() {
+      return Map.of();
+    }
+
+    @Override
+    public Pipe spawn(List<String> arguments, Map<String, String> environment) {
+      throw new AssertionError("nothing may be started: " + arguments);
+    }
+  }
+
   @Test
   void onlyLinuxHasLocalNodes() throws Exception {
     try (Tasks tasks = Tasks.named("mac", (_, _) -> {})) {
-      var mac = new SystemHost("mac", 8, false, folder, Map.of());
+      var mac = new NoProgramHost(folder);
       HostsBackend backend = backend(mac, new Recorder(), tasks);
 
       Plan.Never never = assertInstanceOf(Plan.Never.class, backend.plan(request(1)));
+      GpushException refused =
+          assertThrows(GpushException.class, () -> backend.reserve(request(1)));
+      GpushException unknown = assertThrows(GpushException.class, backend::describe);
 
       assertTrue(never.reason().contains("Linux"));
+      for (GpushException failure : List.of(refused, unknown)) {
+        String text = new FailureText(List.of("up")).of(failure.failure()).text();
+        assertTrue(text.contains("its nodes need Linux; ssh, slurm and kubernetes work"), text);
+        assertTrue(text.endsWith("try: gpush init\n"), text);
+      }
+      assertEquals(List.of(), backend.discover("me"));
     }
   }
 }

@@ -147,7 +147,8 @@ final class SshCommands {
   Map<String, String> alone() {
     var variables = new LinkedHashMap<>(settings.environment());
     variables.keySet().removeIf(name -> name.startsWith("SSH_ASKPASS"));
-    variables.put("SSH_ASKPASS", "/bin/false");
+    // Found on the PATH: macOS has no /bin/false.
+    variables.put("SSH_ASKPASS", "false");
     variables.put("SSH_ASKPASS_REQUIRE", "force");
     variables.put("LC_ALL", "C");
     return variables;
