@@ -305,6 +305,27 @@ class WatchTest(FilesTest):
         self.now += 5
         self.assertEqual(self.heard(), 1)       # its last state is not forgotten
 
+    def test_saves_of_an_editor_are_reported_at_once_however_long_they_go_on(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        for step in range(100):
+            self.write("a.py", b"edit %d" % step)
+            self.assertEqual(self.told_within(watch.SAVED_S), 1, step)
+            self.assertEqual(self.paths, ["a.py"])
+            self.now += 0.4
+
+    def test_a_file_of_gpush_that_grows_all_the_time_is_reported_once_a_second(self):
+        self.pushed({"a.py": b"1", "train.log": b"1"})
+        self.begin()
+        for step in range(3000):        # a minute
+            self.write("train.log", b"line %d" % step)
+            self.told_within(0.019)
+        self.assertIn(self.changes - watch.BURST[True], range(40, 62))
+        self.write("a.py", b"edited")
+        self.assertEqual(self.told_within(watch.SAVED_S), 1)
+        self.now += 1
+        self.assertEqual(self.heard(), 1)       # its last state is not forgotten
+
     def test_a_folder_of_gpush_is_no_log(self):
         self.pushed({"p/a.py": b"1"})
         self.begin()

@@ -17,9 +17,9 @@ QUIET_S = 0.03              # … or otherwise: an editor that saves makes sever
 FEW = 4                     # paths with events in one save: the file, one beside it, a copy of the former content
 MOST_S = 0.2                # after the first one
 LOCKED_S = 0.1              # while something is being written
-BURST = {True: 20, False: 5}            # a file of gpush is told so often at once, and another, such as a log, …
-PER_SECOND = {True: 1.0, False: 0.2}    # … and then so often; another only while nothing happens to it
-LONGEST_S = 30.0           # a file that is told while nothing happens to it waits no longer
+BURST = {True: 20, False: 5}            # a file of gpush is reported so often at once, and another, …
+PER_SECOND = {True: 3.0, False: 0.2}    # … and then so often: no person saves faster for long
+LONGEST_S = {True: 1.0, False: 30.0}    # what changes more often, such as a log, is reported when that pauses, or after this time
 MOST_PATHS = 100            # of edited files that are named; with more, all is looked at
 MOST_NAMES = 10000          # remembered; more are forgotten, and told again
 MOST_FOLDERS = 50000
@@ -268,12 +268,12 @@ class Watch:
         return True
 
     def is_growing(self, path):
-        """Whether it waits to be told and is not of gpush: it is told when it has been quiet for a while, or after LONGEST_S."""
+        """Whether it waits for its report, which comes when it has been quiet for a while, or after LONGEST_S."""
         left, _ = self.budgets.get(path, (1, 0))
-        if left >= 1 or path not in self.suspects or self.is_ours(path):
+        if left >= 1 or path not in self.suspects:
             return False
         now = self.clock()
-        if now - self.waits.setdefault(path, now) < LONGEST_S:
+        if now - self.waits.setdefault(path, now) < LONGEST_S[self.is_ours(path)]:
             self.budgets[path] = (left, now)
         return True
 
@@ -338,11 +338,12 @@ class Watch:
             return
         if is_folder_event and mask & (inotify.DELETE | inotify.MOVED_FROM):
             self.unwatch(path)
+        suspect = path + "/" if is_folder_event else path
+        if suspect not in self.own and self.is_growing(suspect):
+            return
         if mask & (BEGINS | ENDS) and path in self.held.entries and path not in self.own:
             self.saves[path] = QUIET_S if mask & BEGINS else MOST_S if self.is_emptied(path) else SAVED_S
-        path += "/" if is_folder_event else ""
-        if path in self.own or not self.is_growing(path):
-            self.suspect(path)
+        self.suspect(suspect)
 
     def everything(self):
         self.is_all = True
