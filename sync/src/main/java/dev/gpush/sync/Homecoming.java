@@ -282,6 +282,11 @@ public final class Homecoming {
   }
 
   private void bring(Pull pull, Coming coming, Arrivals arrivals) throws IOException {
+    for (Decisions.Coming edit : coming.edits()) {
+      if (edit.isDecided() && edit.here().isEmpty()) {
+        scan.requireFree(edit.path());
+      }
+    }
     // First: where a file was, a folder may be now.
     for (Decisions.Coming removed : coming.removed()) {
       arrivals.deleted(

@@ -104,6 +104,9 @@ final class Pull {
       if (answer.text("kind").equals(Optional.of("folder")) && edit.isDecided()) {
         return folder(edit, target);
       }
+      if (answer.text("code").equals(Optional.of("other"))) {
+        throw new LocalTree.Refused("what is there is no file, link or folder");
+      }
       Path part = part(target);
       try {
         Optional<Entry> come = receive(answer, target, part);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.session.Sessions.KeepRequest;
@@ -12,6 +13,7 @@ import dev.gpush.sync.tree.Generation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -230,6 +232,104 @@ final class HeldPathsTest extends SyncFixture {
     assertEverywhere(keep(KeepRequest.Side.NODE, "x"));
     assertEquals("there", laptop.read("x/theirs"));
     assertEquals(Set.of("here"), trashHere());
+  }
+
+  /** It was tried six times, and then "the copies change while they are synced". */
+  @Test
+  void whatSyncLeavesOutHereIsNamedAtOnceAndStays() throws Exception {
+    nodes(1);
+    laptop.write("secret", "1").write("pipe", "1").write("out", "1").write("folder", "1");
+    laptop.write("link/x", "1").write("file/x", "1").write("edited", "1");
+    push();
+    for (String each : List.of("secret", "pipe", "out", "folder", "link/x", "file/x")) {
+      editors().write(each, "there");
+      laptop.delete(each.replace("/x", ""));
+    }
+    laptop.write(".gitignore", "/secret\n").write("secret", "here").link("out", "/etc/hostname");
+    makePipe(laptop, "pipe");
+    laptop.write("folder/new", "here").write("other/x", "here").link("link", "other");
+    laptop.write("file", "here");
+    Map<String, String> before = Sides.contents(laptop.path());
+    held();
+
+    assertEquals(
+        Map.of(
+            "secret", "what is here is not sent: /secret (.gitignore:1) ignores it",
+            "pipe", "what is here is no file, link or folder",
+            "out", "the link that is here points out of the workspace",
+            "folder", "a folder of this name is here",
+            "link/x", "link is a link here",
+            "file/x", "file is no folder here"),
+        inTheWay("secret", "pipe", "out", "folder", "link/x", "file/x"));
+
+    assertEquals(before, Sides.contents(laptop.path()));
+    for (String each : List.of("secret", "pipe", "out", "folder", "link", "file")) {
+      laptop.move(each, "../" + each);
+    }
+    laptop.write(".gitignore", "");
+    assertEverywhere(keep(KeepRequest.Side.NODE, ""));
+    assertEquals("there", laptop.read("secret"));
+    assertEquals("there", laptop.read("file/x"));
+  }
+
+  private Map<String, String> inTheWay(String... paths) {
+    var found = new HashMap<String, String>();
+    for (String path : paths) {
+      var way =
+          assertInstanceOf(
+              SyncFailure.InTheWay.class, failure(() -> keep(KeepRequest.Side.NODE, path)), path);
+      found.put(way.path(), way.what());
+    }
+    return found;
+  }
+
+  @Test
+  void whatIsBelowAFolderThatCannotBeReadHereIsNamedAtOnce() throws Exception {
+    assumeFalse(System.getProperty("user.name").equals("root"), "root reads all folders");
+    nodes(1);
+    laptop.write("d/x", "1");
+    push();
+    editors().write("d/x", "there");
+    laptop.executable("d", false);
+
+    assertEquals(Map.of("d/x", "d cannot be read here"), inTheWay("d/x"));
+
+    laptop.executable("d", true);
+    assertEverywhere(push());
+  }
+
+  private static void makePipe(WorkFolder folder, String name) throws Exception {
+    Path pipe = folder.path().resolve(name);
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+  }
+
+  @Test
+  void whatIsNoFileThereGoesToTheTrashOrIsNamed() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write(".gitignore", "*.log\n");
+    push();
+    for (String each : List.of("a", "new")) {
+      laptop.write(each, "here");
+    }
+    editors().delete("a").write("x.log", "there").link("out", "/etc/hostname");
+    makePipe(editors(), "a");
+    makePipe(editors(), "new");
+    laptop.write(".gitignore", "").write("x.log", "here").write("out", "here");
+    List<String> held =
+        List.of(
+            "a CHANGED_BOTH 0", "new IN_THE_WAY 0", "out CHANGED_BOTH 0", "x.log CHANGED_BOTH 0");
+    assertEquals(held, held());
+
+    for (String each : List.of("a", "new")) {
+      assertEquals(
+          new SyncFailure.NotPulled(0, each, "what is there is no file, link or folder"),
+          failure(() -> keep(KeepRequest.Side.NODE, each)));
+    }
+
+    assertEquals(held, held());
+    assertEverywhere(keep(KeepRequest.Side.LAPTOP, ""));
+    assertEquals("here", editors().read("a"));
+    assertEquals(Set.of("there"), trash(0));
   }
 
   /** Of an adopted session, gpush cannot know that a file is anywhere else. */

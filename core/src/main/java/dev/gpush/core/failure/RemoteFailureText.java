@@ -216,6 +216,11 @@ final class RemoteFailureText {
               "cannot pull " + path + " from node " + node,
               why,
               Clean.command(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
+      case SyncFailure.InTheWay(var path, var what) ->
+          Message.of(
+              "cannot write " + path,
+              what,
+              "move that out of the workspace, then " + typed.again());
       case SyncFailure.NotWritten(var path, var reason) ->
           Message.of("cannot write " + path, reason, Clean.command(List.of("ls", "-la", path)));
       case SyncFailure.BadNames(var paths, var rule) ->

@@ -95,6 +95,14 @@ public sealed interface SyncFailure extends Failure {
   /** A file of a node is not written here: its name or its place is refused. */
   record NotPulled(int node, String path, String why) implements SyncFailure {}
 
+  /**
+   * A file of a node that the user wants is not written here: something that gpush does not send
+   * has its place.
+   *
+   * @param what a clause
+   */
+  record InTheWay(String path, String what) implements SyncFailure {}
+
   /** A local file that was to be written. */
   record NotWritten(String path, String reason) implements SyncFailure {}
 

@@ -171,6 +171,21 @@ final class FailureTextTest {
   }
 
   @Test
+  void whatHasThePlaceOfAFileIsNamed() {
+    assertEquals(
+        """
+        gpush: cannot write a.log
+          because what is here is not sent: *.log (.gitignore:2) ignores it
+          try: move that out of the workspace, then gpush sync --keep node a.log
+        """,
+        new FailureText(List.of("sync", "--keep", "node", "a.log"))
+            .of(
+                new SyncFailure.InTheWay(
+                    "a.log", "what is here is not sent: *.log (.gitignore:2) ignores it"))
+            .text());
+  }
+
+  @Test
   void onlyTheFirstWordIsRed() {
     String text =
         new String(

@@ -16,7 +16,9 @@ import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -385,6 +387,54 @@ public final class TreeScan {
     return trace.fate() == IgnoreStack.Fate.IGNORED
         ? trace.rule().map(IgnoreRule::text)
         : Optional.empty();
+  }
+
+  /**
+   * Fails if a scan does not find this path because of what is here, which nothing may replace
+   * then.
+   */
+  public void requireFree(String path) throws IOException {
+    Optional<String> what = leftOut(root.resolve(path), path);
+    if (what.isPresent()) {
+      throw new GpushException(new SyncFailure.InTheWay(path, what.get()));
+    }
+  }
+
+  /** Empty also for what was made since the last scan: the next one finds it. */
+  private Optional<String> leftOut(Path file, String path) throws IOException {
+    for (int end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1)) {
+      String above = path.substring(0, end);
+      Path folder = root.resolve(above);
+      if (Files.isSymbolicLink(folder)) {
+        return Optional.of(above + " is a link here");
+      }
+      if (Files.exists(folder) && !Files.isDirectory(folder)) {
+        return Optional.of(above + " is no folder here");
+      }
+      boolean isRead = Files.isReadable(folder) && Files.isExecutable(folder);
+      if (Files.exists(folder) && !isRead) {
+        return Optional.of(above + " cannot be read here");
+      }
+    }
+    if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      return Optional.empty();
+    }
+    Optional<String> rule = whyIgnored(path);
+    if (rule.isPresent()) {
+      return Optional.of("what is here is not sent: " + rule.get() + " ignores it");
+    }
+    if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+      return Optional.of("a folder of this name is here");
+    }
+    if (Files.isSymbolicLink(file)) {
+      boolean isSent = linkTarget(path.substring(0, path.lastIndexOf('/') + 1), file).isPresent();
+      return isSent
+          ? Optional.empty()
+          : Optional.of("the link that is here points out of the workspace");
+    }
+    return Files.isRegularFile(file)
+        ? Optional.empty()
+        : Optional.of("what is here is no file, link or folder");
   }
 
   /**
