@@ -1,11 +1,11 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.home.Arrivals;
 import dev.gpush.sync.home.ChangesThere;
+import dev.gpush.sync.home.LocalFile;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
 import dev.gpush.sync.home.NodeWatch;
@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -201,6 +202,27 @@ public final class Homecoming {
     }
   }
 
+  /** What could not come may come now: the next look finds out. */
+  void forgetRefused() {
+    obstacles.forgetRefused();
+    changes.refused().clear();
+  }
+
+  /**
+   * Has what could not come tried again if the file here, which was away or was changed at that
+   * moment, is as it was.
+   *
+   * @param here what is here
+   */
+  void seen(Manifest here) {
+    Predicate<String> isFree =
+        path -> LocalFile.isAsExpected(scan.root().resolve(path), here.get(path));
+    conversations.watch().seen(here);
+    if (obstacles.forgetRefused(OTHER_HERE, isFree) | changes.refused().forget(isFree)) {
+      conversations.watch().due();
+    }
+  }
+
   /** These nodes have what is here, but for what is held. */
   void pushed(Set<String> held, List<Integer> nodes) {
     obstacles.retain(held, nodes);
@@ -264,7 +286,7 @@ public final class Homecoming {
     }
     if (isEnough) {
       arrivals.vain().forEach(path -> obstacles.refuse(path, OTHER_HERE));
-      changes.refuse(coming.found(), arrivals.vain(), OTHER_HERE);
+      changes.refused().add(coming.found(), arrivals.vain(), OTHER_HERE);
     }
     return arrivals.folders(scan.root());
   }
@@ -298,7 +320,7 @@ public final class Homecoming {
     }
     for (Decisions.Coming edit : coming.edits()) {
       try {
-        Optional<Entry> come = readable(() -> pull.home(edit, edit.isDecided() || !isSure));
+        Optional<Entry> come = Pull.readable(() -> pull.home(edit, edit.isDecided() || !isSure));
         come.ifPresent(entry -> changes.edited(edit.path(), entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
@@ -311,11 +333,11 @@ public final class Homecoming {
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
       try {
-        Optional<Entry> come = readable(() -> pull.home(edit, newer.isDoubted() || !isSure));
+        Optional<Entry> come = Pull.readable(() -> pull.home(edit, newer.isDoubted() || !isSure));
         come.ifPresent(entry -> changes.broughtAgain(newer, entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
-        changes.refuse(newer);
+        changes.refused().add(newer);
       }
     }
     for (NewFile file : coming.found().news()) {
@@ -329,31 +351,11 @@ public final class Homecoming {
       Optional<Entry> come =
           file.from().isPresent()
               ? pull.rename(file.from().get(), file.path())
-              : readable(() -> pull.arrive(file.path()));
+              : Pull.readable(() -> pull.arrive(file.path()));
       come.ifPresent(entry -> changes.brought(file, entry));
       arrivals.made(file, come);
     } catch (LocalTree.Refused refused) {
-      changes.refuse(file, String.valueOf(refused.getMessage()));
-    }
-  }
-
-  @FunctionalInterface
-  private interface Bringing {
-    Optional<Entry> run() throws IOException, LocalTree.Refused;
-  }
-
-  /** A file that the node cannot read stops nothing else. */
-  private static Optional<Entry> readable(Bringing bringing) throws IOException, LocalTree.Refused {
-    try {
-      return bringing.run();
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof SyncFailure.NodeCannotWrite cannot) {
-        throw new LocalTree.Refused("the node cannot read it: " + cannot.code());
-      }
-      if (failed.failure() instanceof SyncFailure.NoSuchPath) {
-        return Optional.empty();
-      }
-      throw failed;
+      changes.refused().add(file, String.valueOf(refused.getMessage()));
     }
   }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * What nodes have refused, which their manifests do not say. Guarded by the lock of {@link
@@ -58,6 +59,17 @@ final class Obstacles {
   void forgetRefused() {
     all.values().removeIf(each -> !each.why().equals(Decisions.LATE));
     refused.clear();
+  }
+
+  /**
+   * Forgets what was refused for this reason, where that is over.
+   *
+   * @return whether there was any
+   */
+  boolean forgetRefused(String why, Predicate<String> isOver) {
+    return refused
+        .entrySet()
+        .removeIf(each -> each.getValue().equals(why) && isOver.test(each.getKey()));
   }
 
   /** A user has decided about these, and what was there is here. */

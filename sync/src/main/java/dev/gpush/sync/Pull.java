@@ -7,13 +7,14 @@ import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.git.IgnoreStack;
+import dev.gpush.sync.home.LocalFile;
 import dev.gpush.sync.home.LocalMoves;
 import dev.gpush.sync.home.LocalNames;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
+import dev.gpush.sync.home.RefusedFiles;
 import dev.gpush.sync.node.Blobs;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.SyncMessages;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
@@ -52,8 +53,6 @@ final class Pull {
           PosixFilePermission.OWNER_EXECUTE,
           PosixFilePermission.GROUP_EXECUTE,
           PosixFilePermission.OTHERS_EXECUTE);
-
-  private static final String IN_THE_WAY = "another file of this name is here";
 
   private final Path root;
   private final LocalTree tree;
@@ -97,7 +96,7 @@ final class Pull {
     String path = edit.path();
     try {
       Path target = tree.place(Path.of(path));
-      if (edit.here().isPresent() && !is(target, edit.here().get())) {
+      if (edit.here().isPresent() && !LocalFile.is(target, edit.here().get())) {
         return Optional.empty();
       }
       Json answer = node.pull(path);
@@ -123,6 +122,26 @@ final class Pull {
       return Optional.empty(); // As it is here, then: the node's file stays.
     } catch (FileSystemException failed) {
       throw notPulled(path, LocalTree.refused(failed));
+    }
+  }
+
+  @FunctionalInterface
+  interface Bringing {
+    Optional<Entry> run() throws IOException, LocalTree.Refused;
+  }
+
+  /** A file that the node cannot read stops nothing else. */
+  static Optional<Entry> readable(Bringing bringing) throws IOException, LocalTree.Refused {
+    try {
+      return bringing.run();
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof SyncFailure.NodeCannotWrite cannot) {
+        throw new LocalTree.Refused("the node cannot read it: " + cannot.code());
+      }
+      if (failed.failure() instanceof SyncFailure.NoSuchPath) {
+        return Optional.empty();
+      }
+      throw failed;
     }
   }
 
@@ -177,7 +196,7 @@ final class Pull {
       LocalMoves.moveIfFree(part, target);
       return true;
     }
-    if (!is(target, edit.here().get())) {
+    if (!LocalFile.is(target, edit.here().get())) {
       return false;
     }
     Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
@@ -194,7 +213,7 @@ final class Pull {
     try {
       Path target = tree.place(Path.of(path));
       if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-        throw new LocalTree.Refused(IN_THE_WAY);
+        throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
       }
       Json answer = node.pull(path);
       Path part = part(target);
@@ -210,7 +229,7 @@ final class Pull {
         Files.deleteIfExists(part);
       }
     } catch (FileAlreadyExistsException madeHere) {
-      throw new LocalTree.Refused(IN_THE_WAY);
+      throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
     } catch (FileSystemException failed) {
       throw notPulled(path, LocalTree.refused(failed));
     }
@@ -248,7 +267,7 @@ final class Pull {
     try {
       Path target = tree.place(Path.of(path));
       if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-        throw new LocalTree.Refused(IN_THE_WAY);
+        throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
       }
       Path place = tree.place(Path.of(from.path()));
       Optional<Path> kept = take(place, from.path(), from.sent());
@@ -259,7 +278,7 @@ final class Pull {
         trash.giveBack(kept.get(), target);
       } catch (FileAlreadyExistsException madeHere) {
         trash.giveBack(kept.get(), place);
-        throw new LocalTree.Refused(IN_THE_WAY);
+        throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
       }
       LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), root.toRealPath());
       return Optional.of(from.sent());
@@ -271,27 +290,15 @@ final class Pull {
 
   /** Into the trash before it is looked at: what is saved here meanwhile is another file. */
   private Optional<Path> take(Path place, String path, Entry expected) throws IOException {
-    if (!is(place, expected)) {
+    if (!LocalFile.is(place, expected)) {
       return Optional.empty();
     }
     Path kept = trash.take(place, path);
-    if (is(kept, expected)) {
+    if (LocalFile.is(kept, expected)) {
       return Optional.of(kept);
     }
     trash.giveBack(kept, place);
     return Optional.empty();
-  }
-
-  private static boolean is(Path file, Entry sent) throws IOException {
-    return switch (sent) {
-      case Entry.File(var size, var executable, var hash) ->
-          Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
-              && Files.size(file) == size
-              && isExecutable(file) == executable
-              && hash(file).equals(hash);
-      case Entry.Link(var target) ->
-          Files.isSymbolicLink(file) && Files.readSymbolicLink(file).toString().equals(target);
-    };
   }
 
   /**
@@ -400,7 +407,8 @@ final class Pull {
       LocalMoves.makeExecutable(part);
     }
     boolean isSame =
-        Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS) && hash(target).equals(hash);
+        Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
+            && LocalFile.hash(target).equals(hash);
     if (!isSame) {
       put(part, target);
     } else if (Files.isExecutable(target) != executable) {
@@ -437,10 +445,6 @@ final class Pull {
     } catch (IOException full) {
       throw new FileSystemException(part.toString(), "", String.valueOf(full.getMessage()));
     }
-  }
-
-  private static boolean isExecutable(Path file) throws IOException {
-    return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OWNER_EXECUTE);
   }
 
   /** Asks before it replaces what exists only here, which goes to the trash then. */
@@ -480,18 +484,6 @@ final class Pull {
         ? !base.equals(Optional.of(new Entry.Link(Files.readSymbolicLink(target).toString())))
         : !(base.isPresent()
             && base.orElseThrow() instanceof Entry.File(_, _, var pushed)
-            && pushed.equals(hash(target)));
-  }
-
-  private static String hash(Path file) throws IOException {
-    MessageDigest digest = Hashes.digest();
-    try (var in = Files.newInputStream(file)) {
-      byte[] piece = in.readNBytes(SyncMessages.MAX_PIECE);
-      while (piece.length > 0) {
-        digest.update(piece);
-        piece = in.readNBytes(SyncMessages.MAX_PIECE);
-      }
-    }
-    return Hashes.hex(digest.digest());
+            && pushed.equals(LocalFile.hash(target)));
   }
 }

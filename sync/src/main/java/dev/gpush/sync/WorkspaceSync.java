@@ -111,7 +111,7 @@ public final class WorkspaceSync implements AutoCloseable {
     catchUps.stop(nodes);
     try (SlowNodes.Watch _ = slow.name(talk)) {
       conversations.retain(nodes);
-      obstacles.forgetRefused();
+      home.forgetRefused();
       last.begin();
       boolean lookAgain = false;
       for (int attempt = 1; ; attempt++) {
@@ -232,8 +232,8 @@ public final class WorkspaceSync implements AutoCloseable {
           Manifest pushed = conversations.known();
           Scan found = scan.look(folders, waiting);
           looked = Optional.of(found);
-          there().seen(found.manifest());
           Manifest here = found.manifest();
+          home.seen(here);
           return new Looked(last.pending(here, pushed), found.left(), here.root());
         });
   }
@@ -253,7 +253,7 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.retain(nodes);
       boolean lookAgain = check;
       if (check) {
-        obstacles.forgetRefused();
+        home.forgetRefused();
       }
       for (int attempt = 1; ; attempt++) {
         Conversations.requireReachable(nodes);

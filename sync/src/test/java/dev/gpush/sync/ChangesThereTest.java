@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -169,6 +170,65 @@ final class ChangesThereTest extends SyncFixture {
         List.of("edited", "model.py"),
         sync.last().held().stream().map(HeldPath::path).sorted().toList());
     assertEquals(0, pulls.get());
+
+    sync.there().looking();
+    for (String each : List.of("edited", "gone", "moved", "model.py")) {
+      try (var file = new RandomAccessFile(laptop.path().resolve(each).toFile(), "rw")) {
+        file.setLength(each.equals("model.py") ? 3 : 1);
+      }
+    }
+    assertEquals(Set.of("edited", "gone", "model.py", "moved", "renamed"), comesHomeByItself(time));
+    assertEquals("2", laptop.read("edited"));
+    assertEquals("2", laptop.read("model.py"));
+  }
+
+  /** After a look at the laptop that asks for one at the node. */
+  private Set<String> comesHomeByItself(ManualClock time) throws Exception {
+    sync.lookAgain(Optional.empty(), Set.of());
+    assertTrue(sync.there().isDue());
+    var came = new TreeSet<>(comeHome().paths());
+    time.advance(Homecoming.SETTLED);
+    came.addAll(comeHome().paths());
+    return came;
+  }
+
+  /** It was refused until another save there. */
+  @Test
+  void aNewFileComesHomeWhenItsPlaceHereIsFree() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    Files.createDirectory(laptop.path().resolve("model.py"));
+    editors().write("model.py", "new");
+    assertEquals(List.of(), comesHome(time));
+    assertEquals(List.of(), comeHome().paths());
+    assertEquals(Map.of("model.py", "another file of this name is here"), sync.home().staying());
+    sync.there().looking();
+    laptop.delete("model.py");
+
+    assertEquals(Set.of("model.py"), comesHomeByItself(time));
+
+    assertEquals("new", laptop.read("model.py"));
+  }
+
+  @Test
+  void aCommandTriesAgainWhatCouldNotBeHere() throws Exception {
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    laptop.link("d", "/nowhere");
+    editors().write("d/x.py", "new");
+    push();
+    push();
+    assertEquals(Map.of("d/x.py", "d here is a dangling link"), sync.home().staying());
+    laptop.delete("d");
+
+    push();
+
+    assertEquals("new", laptop.read("d/x.py"));
   }
 
   @Test

@@ -44,8 +44,6 @@ public final class ChangesThere {
   /** Of what stays, for its users. */
   private static final int MOST_NAMED = 1_000;
 
-  private static final String GONE = "gone";
-
   private static final Set<String> RULE_FILES =
       Set.of(IgnoreStack.GIT_IGNORE, IgnoreStack.GPUSH_IGNORE);
 
@@ -80,8 +78,6 @@ public final class ChangesThere {
    * @param stamp when it was pulled
    */
   private record Brought(Entry entry, String stamp) {}
-
-  private record Refused(String stamp, String why) {}
 
   /**
    * What may come home now.
@@ -124,7 +120,7 @@ public final class ChangesThere {
   private final DayLimit limit = new DayLimit();
   private final Map<String, Brought> brought = new HashMap<>();
   private final Map<String, Entry> edited = new HashMap<>();
-  private final Map<String, Refused> refused = new HashMap<>();
+  private final RefusedFiles refused = new RefusedFiles();
   private volatile Map<String, String> staying = Map.of();
 
   /**
@@ -228,28 +224,11 @@ public final class ChangesThere {
   /** All nodes have what is here, but for what is held. */
   public void pushed(Set<String> held) {
     edited.keySet().retainAll(held);
-    refused.values().removeIf(each -> each.stamp().equals(GONE));
+    refused.forgetGone();
   }
 
-  /** It cannot be here; the same file is not tried again. */
-  public void refuse(NewFile file, String why) {
-    refused.put(file.path(), new Refused(file.stamp(), why));
-  }
-
-  /** The same of what has come before: a push names it. */
-  public void refuse(Newer newer) {
-    refused.put(newer.path(), new Refused(newer.stamp(), "what it is there now cannot be here"));
-  }
-
-  /** What is here cannot be replaced at these paths: a push leaves them. */
-  public void refuse(Found found, Set<String> paths, String why) {
-    found.newer().stream().filter(each -> paths.contains(each.path())).forEach(this::refuse);
-    found.news().stream()
-        .filter(each -> each.from().isPresent() && paths.contains(each.path()))
-        .forEach(each -> refuse(each, why));
-    found.deleted().stream()
-        .filter(each -> paths.contains(each.path()))
-        .forEach(each -> refused.put(each.path(), new Refused(GONE, why)));
+  public RefusedFiles refused() {
+    return refused;
   }
 
   /** Whether gpush has written it here, and it is in no generation yet. */
@@ -358,7 +337,7 @@ public final class ChangesThere {
           names.stream()
               .filter(name -> RULE_FILES.contains(name.name()))
               .filter(name -> wanted.get(base + name.name()).isEmpty())
-              .filter(name -> !refused.containsKey(base + name.name()))
+              .filter(name -> !refused.contains(base + name.name()))
               .toList();
       isUnsettled |= !first.isEmpty() && first.size() < names.size();
       return first.isEmpty() ? names : first;
@@ -376,8 +355,7 @@ public final class ChangesThere {
 
     private void file(String path, FoundNames.Name name, boolean isAmongOutput) {
       Optional<Entry> here = wanted.get(path);
-      Optional<Refused> before =
-          Optional.ofNullable(refused.get(path)).filter(old -> old.stamp().equals(name.stamp()));
+      Optional<String> before = refused.why(path, name.stamp());
       Optional<NewFile.Deleted> from =
           name.from().flatMap(old -> Optional.ofNullable(gone.get(old)));
       if (name.kind() == FoundNames.Kind.OTHER) {
@@ -389,7 +367,7 @@ public final class ChangesThere {
           again(path, here.orElseThrow(), came, name.stamp());
         }
       } else if (before.isPresent()) {
-        stay(path, before.orElseThrow().why());
+        stay(path, before.orElseThrow());
       } else if (isAsItCame(path, name.stamp())) {
         stay(path, "it came home, and was deleted or renamed here");
       } else if (from.isPresent()) {
@@ -468,15 +446,14 @@ public final class ChangesThere {
           continue;
         }
         boolean isSettled = isSettled(file.path(), file.stamp());
-        if (isSettled(from.path(), GONE) && isSettled) {
+        if (isSettled(from.path(), RefusedFiles.GONE) && isSettled) {
           news.add(file);
         }
       }
       var deleted = new ArrayList<NewFile.Deleted>();
       for (NewFile.Deleted each : gone.values()) {
-        Refused before = refused.get(each.path());
-        boolean isRefused = before != null && before.stamp().equals(GONE);
-        if (!isRefused && isSettled(each.path(), GONE)) {
+        boolean isRefused = refused.why(each.path(), RefusedFiles.GONE).isPresent();
+        if (!isRefused && isSettled(each.path(), RefusedFiles.GONE)) {
           deleted.add(each);
         }
       }
