@@ -37,6 +37,11 @@ public record ShellEvent(String key, String text, boolean isSaid, int times, Lis
     return new ShellEvent(key, text, true, 1, List.of());
   }
 
+  /** This one, of a command of another shell. */
+  public ShellEvent ofAnother() {
+    return new ShellEvent(key, text, false, times, names);
+  }
+
   /** This one, after an earlier one of its key, which counts when it said the same. */
   ShellEvent after(ShellEvent before) {
     int earlier = before.text.equals(text) ? before.times : 0;

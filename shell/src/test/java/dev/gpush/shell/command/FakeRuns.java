@@ -28,20 +28,24 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** Runs in memory: their output is a script, their end an exit status or a stop. */
@@ -77,6 +81,9 @@ public final class FakeRuns implements Runs {
   public final List<String> execs = new ArrayList<>();
   public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
   public final CountDownLatch followed = new CountDownLatch(1);
+
+  /** What a terminal sees at one look after the other; the last one interrupts it. */
+  public final Queue<Supplier<Picture>> pictures = new ArrayDeque<>();
 
   /** What happens at each wait for a save, one after the other. */
   public final LinkedBlockingQueue<Save> saves = new LinkedBlockingQueue<>();
@@ -408,6 +415,23 @@ public final class FakeRuns implements Runs {
 
   @Override
   public Pictures pictures() {
-    throw new UnsupportedOperationException();
+    return new Pictures() {
+      private final ChangeSignal changes = new ChangeSignal();
+
+      @Override
+      public ChangeSignal changes() {
+        return changes;
+      }
+
+      @Override
+      public Picture of(Optional<String> name, Path folder) {
+        Picture next = pictures.remove().get();
+        if (pictures.isEmpty()) {
+          Thread.currentThread().interrupt();
+        }
+        changes.signal();
+        return next;
+      }
+    };
   }
 }

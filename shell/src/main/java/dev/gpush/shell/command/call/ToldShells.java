@@ -23,6 +23,7 @@ public final class ToldShells {
   // guarded by this
   private final Map<String, String> told = new LinkedHashMap<>();
   private final Map<String, List<String>> followed = new LinkedHashMap<>();
+  private final List<String> following = new ArrayList<>();
 
   public ToldShells() {}
 
@@ -50,6 +51,7 @@ public final class ToldShells {
 
     @Override
     public void close() {
+      leave(shell);
       if (!isShown) {
         remove(shell, run);
       }
@@ -59,6 +61,7 @@ public final class ToldShells {
   /** A command of the shell shows this run until its end, so nothing else need say that. */
   public synchronized Following follow(Map<String, String> environment, String run) {
     String shell = shell(environment);
+    following.add(shell);
     if (!shell.isEmpty()) {
       var runs = new ArrayList<>(followed.getOrDefault(shell, List.of()));
       runs.add(run);
@@ -71,6 +74,10 @@ public final class ToldShells {
     return new Following(shell, run);
   }
 
+  private synchronized void leave(String shell) {
+    following.remove(shell);
+  }
+
   private synchronized void remove(String shell, String run) {
     followed.computeIfPresent(
         shell, (_, runs) -> runs.stream().filter(each -> !each.equals(run)).toList());
@@ -78,6 +85,11 @@ public final class ToldShells {
 
   public synchronized boolean isFollowing(Map<String, String> environment, String run) {
     return followed.getOrDefault(shell(environment), List.of()).contains(run);
+  }
+
+  /** Whether a command of the shell shows a run at this moment. */
+  public synchronized boolean isFollowing(Map<String, String> environment) {
+    return following.contains(shell(environment));
   }
 
   /** Whether the command must be told, because its shell was not told the same before. */

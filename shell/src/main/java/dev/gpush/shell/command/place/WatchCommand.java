@@ -40,11 +40,16 @@ public final class WatchCommand implements Action {
     var events = new EventFold(SPACING);
     boolean areShown = Symbols.areShown(call.environment());
     Optional<Picture> before = Optional.empty();
+    boolean hasFollowed = false;
     while (true) {
       long seen = pictures.changes().count();
+      boolean isFollowing = call.toldShells().isFollowing(call.environment());
       Picture now = pictures.of(call.named(), call.folder());
-      before.ifPresent(last -> add(last, now, call, events));
+      if (before.isPresent()) {
+        add(before.get(), now, hasFollowed, call, events);
+      }
       before = Optional.of(now);
+      hasFollowed = isFollowing;
       var text = new PictureText(now, clock.now());
       var lines = new StringBuilder();
       lines.append("prompt\t").append(text.prompt()).append('\n');
@@ -67,9 +72,15 @@ public final class WatchCommand implements Action {
         .orElse(false);
   }
 
-  private static void add(Picture last, Picture now, Call call, EventFold events) {
+  /**
+   * @param hasFollowed its command has followed a run since the last look: what a command has said
+   *     meanwhile was another shell's
+   */
+  private static void add(
+      Picture last, Picture now, boolean hasFollowed, Call call, EventFold events) {
     PictureChanges.between(last, now, SyncText.time(call.zone())).stream()
         .filter(event -> !call.toldShells().isFollowing(call.environment(), event.key()))
+        .map(event -> hasFollowed ? event.ofAnother() : event)
         .forEach(events::add);
   }
 }
