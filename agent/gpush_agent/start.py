@@ -246,7 +246,7 @@ def ask(sock, value, seconds):
 
 
 def agents(folder):
-    """Every agent of this user on this host; folders in which none answers are named too."""
+    """Every agent of this user on this host, one that lives and does not answer by what it has written; folders without one are named, too."""
     found, dead = [], []
     for parent in user_folders(folder.bases):
         if not own_folder(parent, False):

@@ -27,7 +27,7 @@ class Peers:
         self.secret = None
         self.address = None         # where node 0 is: "same-host", {"host", "port"}, or not known yet
         self.lines = {}             # node -> line that is ready; of node k: {0: line}
-        self.unproven = []         # lines that are not ready, in the order they came
+        self.unproven = []          # lines that are not ready, in the order they came
         self.listener = None
         self.judge = None
         self.dialling = False       # a name is being looked up

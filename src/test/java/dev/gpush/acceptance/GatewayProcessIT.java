@@ -72,6 +72,20 @@ final class GatewayProcessIT {
     }
   }
 
+  @Test
+  void writesSchemasForEditorsWhereItCan() throws Exception {
+    try (World world = World.fresh()) {
+      Path schemas = world.home().resolve("schema");
+      world.gpush("ps").succeeded();
+      World.until("they are there", () -> Files.exists(schemas.resolve("config.json")));
+      world.gpush("gateway", "stop").succeeded();
+      delete(schemas);
+      Files.createFile(schemas);
+
+      world.gpush("ps").succeeded();
+    }
+  }
+
   private static void listenOn(World world, String what) throws IOException {
     Files.createDirectories(world.home());
     Files.writeString(world.home().resolve("config.yaml"), "gateway: {ssh: " + what + "}\n");

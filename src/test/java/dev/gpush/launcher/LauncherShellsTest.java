@@ -179,16 +179,8 @@ final class LauncherShellsTest {
     process.getOutputStream().close();
     String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertEquals(0, process.waitFor(), said);
-    assertFalse(Files.exists(refused()), () -> read(refused()));
+    assertFalse(Files.exists(refused()), () -> LauncherTrainingIT.read(refused()));
     return said;
-  }
-
-  private static String read(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException unreadable) {
-      return unreadable.toString();
-    }
   }
 
   private Path build() throws Exception {
@@ -215,7 +207,7 @@ final class LauncherShellsTest {
         first.startsWith("gpush: first use: building (about a minute)\ngpush: built in "), first);
     assertEquals("", second);
     assertEquals("", trained);
-    List<String> calls = read(folder.resolve("calls")).lines().toList();
+    List<String> calls = LauncherTrainingIT.read(folder.resolve("calls")).lines().toList();
     assertEquals(List.of("version", "version", "version", "help"), calls.subList(0, 4));
     assertTrue(calls.contains("up"), calls::toString);
     assertFalse(calls.contains("down"), "without a session: " + calls);
@@ -244,7 +236,7 @@ final class LauncherShellsTest {
     assertEquals("", started(shell, launcher, Map.of()));
     assertEquals("", started(shell, launcher, Map.of()));
 
-    assertEquals("version\nversion\n", read(folder.resolve("calls")));
+    assertEquals("version\nversion\n", LauncherTrainingIT.read(folder.resolve("calls")));
     assertTrue(Files.isExecutable(build().resolve("java-25.0.2.1/bin/java")));
   }
 }

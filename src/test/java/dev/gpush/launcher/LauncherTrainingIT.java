@@ -110,7 +110,7 @@ final class LauncherTrainingIT {
     assertEquals(0, process.exitValue(), () -> read(folder.resolve("said")));
   }
 
-  private static String read(Path file) {
+  static String read(Path file) {
     try {
       return Files.readString(file);
     } catch (IOException unreadable) {

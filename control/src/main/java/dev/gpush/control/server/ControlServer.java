@@ -261,6 +261,7 @@ public final class ControlServer implements AutoCloseable {
       // The client left before it was turned away.
     } finally {
       if (!admitted) {
+        forget(connection);
         channel.close();
       }
     }
@@ -270,13 +271,17 @@ public final class ControlServer implements AutoCloseable {
     try {
       connection.serve();
     } finally {
-      lock.lock();
-      try {
-        connections.remove(connection);
-        changed.signalAll();
-      } finally {
-        lock.unlock();
-      }
+      forget(connection);
+    }
+  }
+
+  private void forget(Connection connection) {
+    lock.lock();
+    try {
+      connections.remove(connection);
+      changed.signalAll();
+    } finally {
+      lock.unlock();
     }
   }
 

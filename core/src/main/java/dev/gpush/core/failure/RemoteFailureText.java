@@ -17,7 +17,7 @@ final class RemoteFailureText {
   private static final String NOT_PERMITTED = "Operation not permitted";
 
   private static final String PRIVACY =
-      "on a Mac: allow your terminal in System Settings > Privacy & Security > Files and Folders,"
+      "; on a Mac, allow your terminal in System Settings > Privacy & Security > Files and Folders,"
           + " then gpush gateway stop";
 
   private final TypedCommand typed;
@@ -195,7 +195,7 @@ final class RemoteFailureText {
           Message.of(
               "cannot read " + path,
               reason,
-              reason.equals(NOT_PERMITTED) ? PRIVACY : "ls -l " + Clean.word(path));
+              "ls -l " + Clean.word(path) + (reason.equals(NOT_PERMITTED) ? PRIVACY : ""));
       case SyncFailure.NodeCannotWrite(var node, var code, var path, var detail) ->
           Message.of(
               "node " + node + " cannot write " + path,

@@ -199,10 +199,13 @@ class Leader:
     @staticmethod
     def accept(server, handle):
         while server.fileno() >= 0:
+            sock = None
             try:
                 sock, _ = server.accept()
                 threading.Thread(target=handle, args=(sock,), daemon=True).start()
             except (OSError, RuntimeError):     # there is no descriptor or no thread until a command ends
+                if sock is not None:
+                    sock.close()
                 time.sleep(0.1)
 
     def meet(self, sock):

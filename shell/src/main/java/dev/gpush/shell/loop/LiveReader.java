@@ -1,13 +1,13 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.shell.text.Width;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jline.reader.LineReader;
 import org.jline.reader.Widget;
 import org.jline.reader.impl.LineReaderImpl;
-import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.utils.AttributedString;
 
@@ -77,7 +77,6 @@ final class LiveReader extends LineReaderImpl {
   @Override
   public AttributedString getDisplayedBufferWithPrompts(List<AttributedString> secondaryPrompts) {
     AttributedString line = super.getDisplayedBufferWithPrompts(secondaryPrompts);
-    Size size = terminal.getSize();
     boolean hasRoom = size.getRows() >= ROWS && post == null; // A menu or a search has the place.
     return last.isEmpty() || !hasRoom
         ? line
@@ -94,14 +93,18 @@ final class LiveReader extends LineReaderImpl {
     super.cleanup();
   }
 
-  /** Another size may have no room for the line below, or for another part of it. */
+  /**
+   * Another size may have no room for the line below, or for another part of it. A line that does
+   * not fit the window is drawn by the next key: where it is depends on the terminal.
+   */
   @Override
   protected void handleSignal(Terminal.Signal signal) {
     super.handleSignal(signal);
     if (signal == Terminal.Signal.WINCH) {
       lock.lock();
       try {
-        if (!last.isEmpty()) {
+        AttributedString line = super.getDisplayedBufferWithPrompts(new ArrayList<>());
+        if (!last.isEmpty() && line.columnLength(terminal) < size.getColumns()) {
           display.update(List.of(), 0);
           redisplay();
         }

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The help of every command, word for word, in src/test/resources/golden/help of the tree, so that
- * a change of it is read by somebody. {@code -Dgpush.golden=write} writes them again.
+ * each change of it is seen in a review. {@code -Dgpush.golden=write} writes them again.
  */
 final class GoldenHelpTest {
   private static final Path GOLDEN = Path.of("../src/test/resources/golden/help");

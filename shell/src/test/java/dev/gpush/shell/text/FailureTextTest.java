@@ -46,7 +46,7 @@ final class FailureTextTest {
     String remedy = new FailureText(List.of("run", "train.py")).of(refused).remedy();
 
     assertEquals(
-        "on a Mac: allow your terminal in System Settings > Privacy & Security > Files and Folders,"
+        "ls -l /Users/ann/Documents/p; on a Mac, allow your terminal in System Settings > Privacy & Security > Files and Folders,"
             + " then gpush gateway stop",
         remedy);
   }

@@ -196,7 +196,7 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
       sessions.put(session.getId(), session);
       logins.begin(session, () -> session.close(true));
       session.start();
-    } catch (IOException failed) {
+    } catch (IOException | RuntimeException | Error failed) {
       connection.close();
       throw failed;
     }

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,7 +65,9 @@ class SshScriptsTest {
         .text();
   }
 
+  /** The script gives it two seconds. */
   @Test
+  @Tag("local")
   void withoutProcTheGreetingSaysThatTheGatewayRuns() throws Exception {
     Thread greets;
     try (var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {

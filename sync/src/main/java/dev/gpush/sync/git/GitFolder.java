@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -27,7 +30,9 @@ public record GitFolder(Path top, Path own, Path common) {
 
   private static final String POINTER = "gitdir:";
   private static final int MAX_INCLUDES = 10;
-  private static final Set<String> TRUE = Set.of("true", "yes", "on", "1");
+  private static final String EXCLUDES = "excludesfile";
+  private static final String IGNORE_CASE = "ignorecase";
+  private static final Set<String> FALSE = Set.of("false", "no", "off", "0");
 
   /** The repository whose work tree begins at this folder. */
   static Optional<GitFolder> at(Path folder) {
@@ -69,58 +74,56 @@ public record GitFolder(Path top, Path own, Path common) {
         : head;
   }
 
-  /** {@code core.excludesFile} as git resolves it for this repository. */
-  static Path excludesFile(GitPlaces places, Optional<GitFolder> repository) {
-    return core("excludesfile", places, repository)
-        .map(found -> path(found.value(), found.folder(), places))
-        .orElse(places.defaultIgnore());
-  }
+  /**
+   * What git's configuration says about ignored files.
+   *
+   * @param excludesFile {@code core.excludesFile}
+   * @param isCaseless {@code core.ignoreCase}, which git sets on disks like those of macOS
+   */
+  record Ignoring(Path excludesFile, boolean isCaseless) {}
 
-  /** {@code core.ignoreCase}, which git sets on disks like those of macOS. */
-  static boolean ignoresCase(GitPlaces places, Optional<GitFolder> repository) {
-    return core("ignorecase", places, repository)
-        .map(found -> found.value().toLowerCase(Locale.ROOT))
-        .filter(TRUE::contains)
-        .isPresent();
-  }
-
-  /** A value, and the folder of the file that has it. */
-  private record Setting(String value, Path folder) {}
-
-  private static Optional<Setting> core(
-      String name, GitPlaces places, Optional<GitFolder> repository) {
+  /** As git resolves it for this repository. */
+  static Ignoring ignoring(GitPlaces places, Optional<GitFolder> repository) {
     var files = new ArrayList<>(places.configs());
     repository.ifPresent(
         git -> {
           files.add(git.common().resolve("config"));
           files.add(git.own().resolve("config.worktree"));
         });
-    Optional<Setting> found = Optional.empty();
-    for (Path file : files) {
-      Optional<Setting> here = core(name, file, places, MAX_INCLUDES);
-      found = here.isPresent() ? here : found;
-    }
-    return found;
+    var found = new HashMap<String, Setting>();
+    files.forEach(file -> read(file, places, MAX_INCLUDES, found));
+    return new Ignoring(
+        Optional.ofNullable(found.get(EXCLUDES))
+            .map(setting -> path(setting.value(), setting.folder(), places))
+            .orElse(places.defaultIgnore()),
+        Optional.ofNullable(found.get(IGNORE_CASE))
+            .filter(setting -> !FALSE.contains(setting.value().toLowerCase(Locale.ROOT)))
+            .isPresent());
   }
 
-  private static Optional<Setting> core(String name, Path file, GitPlaces places, int depth) {
+  /** A value, and the folder of the file that has it. */
+  private record Setting(String value, Path folder) {}
+
+  private static void read(Path file, GitPlaces places, int depth, Map<String, Setting> found) {
     var config = new Config();
     try {
       if (depth == 0 || !Files.isRegularFile(file)) {
-        return Optional.empty();
+        return;
       }
       config.fromText(Files.readString(file));
     } catch (IOException | ConfigInvalidException unreadable) {
-      return Optional.empty(); // git itself will tell the user
+      return; // git itself will tell the user
     }
     Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file has a folder");
-    Optional<Setting> found = Optional.empty();
     for (String include : config.getStringList("include", null, "path")) {
-      Optional<Setting> inner = core(name, path(include, folder, places), places, depth - 1);
-      found = inner.isPresent() ? inner : found;
+      read(path(include, folder, places), places, depth - 1, found);
     }
-    String own = config.getString("core", null, name);
-    return own == null || own.isEmpty() ? found : Optional.of(new Setting(own, folder));
+    for (String name : List.of(EXCLUDES, IGNORE_CASE)) {
+      String own = config.getString("core", null, name);
+      if (own != null && !own.isEmpty()) {
+        found.put(name, new Setting(own, folder));
+      }
+    }
   }
 
   private static Path path(String value, Path folder, GitPlaces places) {

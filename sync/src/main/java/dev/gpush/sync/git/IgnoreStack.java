@@ -127,7 +127,7 @@ public final class IgnoreStack {
   public static List<Path> outsideRules(Path root, GitPlaces places) {
     Optional<GitFolder> repository = GitFolder.around(root);
     var files = new ArrayList<>(places.configs());
-    files.add(GitFolder.excludesFile(places, repository));
+    files.add(GitFolder.ignoring(places, repository).excludesFile());
     if (repository.isPresent()) {
       GitFolder git = repository.orElseThrow();
       files.add(git.common().resolve("config"));
@@ -145,8 +145,9 @@ public final class IgnoreStack {
       GitPlaces places, Optional<GitFolder> repository, GitIndex index, String base)
       throws IOException {
     Optional<Level> levels = Optional.empty();
-    boolean ignoresCase = GitFolder.ignoresCase(places, repository);
-    Path excludes = GitFolder.excludesFile(places, repository);
+    GitFolder.Ignoring ignoring = GitFolder.ignoring(places, repository);
+    boolean ignoresCase = ignoring.isCaseless();
+    Path excludes = ignoring.excludesFile();
     levels = push(levels, "", IgnoreFile.read(excludes, excludes.toString(), ignoresCase));
     if (repository.isPresent()) {
       Path exclude = repository.orElseThrow().exclude();

@@ -33,9 +33,11 @@ final class ValueReader {
   /** The name of a backend or template. */
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
-  /** No shell reads it, so a tilde would be the name of a folder. */
   static final Pattern COMMITS = Pattern.compile("all|none|[1-9][0-9]{0,8}");
 
+  static final Pattern ABSOLUTE = Pattern.compile("/[^\\x00-\\x1f]*");
+
+  /** No shell reads it, so a tilde would be the name of a folder. */
   static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
   /** The longest path of Linux; no sensible value of a variable is longer. */
@@ -101,8 +103,7 @@ final class ValueReader {
       case Simple.MOUNTS -> mounts(type, yaml);
       case Simple.FILE_PATH -> scalar(type, yaml).flatMap(scalar -> matching(type, scalar, FILE));
       case Simple.ABSOLUTE_PATH ->
-          scalar(type, yaml)
-              .flatMap(scalar -> matching(type, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
+          scalar(type, yaml).flatMap(scalar -> matching(type, scalar, ABSOLUTE));
     };
   }
 

@@ -21,7 +21,6 @@ final class ValueSchema {
   private static final Pattern FOLDER =
       Pattern.compile("(/|~$|~/|\\$(?!\\{?USER\\b))[^\\x00-\\x1f]*");
   private static final Pattern VOLUME = Pattern.compile("pvc/[^\\x00-\\x1f]+");
-  private static final Pattern ABSOLUTE = Pattern.compile("/[^\\x00-\\x1f]*");
 
   private ValueSchema() {}
 
@@ -58,7 +57,7 @@ final class ValueSchema {
       case Simple.YES_NO -> Json.object("type", "boolean");
       case Simple.RECIPE_TABLE -> RecipeReader.jsonSchema();
       case Simple.TEMPLATE_NAME -> matching(ValueReader.NAME);
-      case Simple.ABSOLUTE_PATH -> matching(ABSOLUTE);
+      case Simple.ABSOLUTE_PATH -> matching(ValueReader.ABSOLUTE);
       case Simple.FILE_PATH -> matching(ValueReader.FILE);
       case Simple.MOUNTS ->
           Json.object(

@@ -85,9 +85,16 @@ final class ForwardedPort implements AutoCloseable {
   private void admit(Socket client) throws IOException {
     if (!free.tryAcquire()) {
       client.close();
-    } else if (!tasks.start("connection", () -> serve(client))) {
-      free.release();
-      client.close();
+      return;
+    }
+    boolean isServed = false;
+    try {
+      isServed = tasks.start("connection", () -> serve(client));
+    } finally {
+      if (!isServed) {
+        free.release();
+        client.close();
+      }
     }
   }
 

@@ -29,11 +29,13 @@ final class FollowingShellTest {
   void whatAnotherShellsCommandBringsHomeIsNotSaidByItsRun() throws Exception {
     desk.environment("GPUSH_SHELL", "4711");
     var end = new CountDownLatch(1);
+    var run = new CompletableFuture<Integer>();
     desk.runs.untilKilled = Optional.of(end);
     desk.runs.pictures.add(this::came);
     desk.runs.pictures.add(
         () -> {
-          CompletableFuture.runAsync(() -> desk.call(desk.client("gpush run train.py")));
+          run.completeAsync(() -> desk.call(desk.client("gpush run train.py")))
+              .whenComplete((_, _) -> desk.runs.followed.countDown());
           await(desk.runs.followed);
           return came("by the run");
         });
@@ -45,6 +47,7 @@ final class FollowingShellTest {
     desk.call(watch);
 
     end.countDown();
+    assertEquals(0, run.get());
     assertEquals(
         List.of("by the run true", "by another shell false"),
         watch

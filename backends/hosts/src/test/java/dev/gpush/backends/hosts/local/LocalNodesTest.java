@@ -398,8 +398,12 @@ final class LocalNodesTest {
     }
   }
 
-  /** A machine on which every program is {@code true}. */
-  private record RecordingHost(Path home, String path) implements LocalHost {
+  /** A machine on which every program is {@code true}; a Mac may ask its user about one. */
+  private record RecordingHost(Path home, String path, boolean isLinux) implements LocalHost {
+    RecordingHost(Path home, String path) {
+      this(home, path, true);
+    }
+
     @Override
     public String name() {
       return "here";
@@ -411,54 +415,22 @@ final class LocalNodesTest {
     }
 
     @Override
-    public boolean isLinux() {
-      return true;
-    }
-
-    @Override
     public Map<String, String> environment() {
       return Map.of("PATH", path, "USER", "me", "TERM", "xterm", "XDG_CACHE_HOME", "/cache");
     }
 
     @Override
     public Pipe spawn(List<String> arguments, Map<String, String> environment) throws IOException {
+      assertTrue(isLinux, () -> "nothing may be started: " + arguments);
       return new SystemHost("here", 1, true, home, Map.of())
           .spawn(List.of("/bin/true"), environment);
-    }
-  }
-
-  /** A Mac, on which a look for Python may ask the user to install something. */
-  private record NoProgramHost(Path home) implements LocalHost {
-    @Override
-    public String name() {
-      return "mac";
-    }
-
-    @Override
-    public int cpus() {
-      return 8;
-    }
-
-    @Override
-    public boolean isLinux() {
-      return false;
-    }
-
-    @Override
-    public Map<String, String> environment() {
-      return Map.of();
-    }
-
-    @Override
-    public Pipe spawn(List<String> arguments, Map<String, String> environment) {
-      throw new AssertionError("nothing may be started: " + arguments);
     }
   }
 
   @Test
   void onlyLinuxHasLocalNodes() throws Exception {
     try (Tasks tasks = Tasks.named("mac", (_, _) -> {})) {
-      var mac = new NoProgramHost(folder);
+      var mac = new RecordingHost(folder, "none", false);
       HostsBackend backend = backend(mac, new Recorder(), tasks);
 
       Plan.Never never = assertInstanceOf(Plan.Never.class, backend.plan(request(1)));
