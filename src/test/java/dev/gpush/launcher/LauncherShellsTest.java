@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -54,21 +53,15 @@ final class LauncherShellsTest {
       """;
 
   private static final String JAVA =
-      """
-      words=
-      for word; do
-        case $word in
-          -XX:AOTCacheOutput=*) : >"${word#*=}" ;;
-          -*) ;;
-          *) words=$words\\ $word ;;
-        esac
-      done
-      printf '%s\\n' "${words#* * * }" >>"CALLS"
-      case $words in *' up') exit 1 ;; esac
-      """;
+      FakePrograms.JAVA
+          + """
+          printf '%s\\n' "${words#* * * }" >>"CALLS"
+          case $words in *' up') exit 1 ;; esac
+          """;
 
   @TempDir private Path folder;
   private Path checkout;
+  private FakePrograms programs;
 
   /** Each as words: the name of the shell, and what makes it the one of scripts. */
   static Stream<List<String>> shells() {
@@ -79,6 +72,7 @@ final class LauncherShellsTest {
 
   @BeforeEach
   void prepare() throws IOException {
+    programs = new FakePrograms(folder);
     checkout = Files.createDirectories(folder.resolve("a checkout"));
     Files.createDirectories(folder.resolve("tmp"));
     Files.createDirectories(checkout.resolve("agent/gpush_agent"));
@@ -88,12 +82,12 @@ final class LauncherShellsTest {
     for (String name : PROGRAMS) {
       strict(name, busybox);
     }
-    program("bin/uname", "echo Darwin");
+    programs.add("bin/uname", "echo Darwin");
     // It would make two thousand files.
-    program("bin/split", "exit 0");
-    program("bin/shasum", "shift 2; exec /usr/bin/sha256sum \"$@\"");
+    programs.add("bin/split", "exit 0");
+    programs.add("bin/shasum", "shift 2; exec /usr/bin/sha256sum \"$@\"");
     // As on a Mac: it is on PATH, and only asks the user to install a JDK.
-    program("bin/java", "echo \"java $*\" >>\"" + refused() + "\"; exit 1");
+    programs.add("bin/java", "echo \"java $*\" >>\"" + refused() + "\"; exit 1");
     jdk("jdk");
   }
 
@@ -111,7 +105,7 @@ final class LauncherShellsTest {
                 .filter(at -> Files.isExecutable(Path.of(at)))
                 .findFirst()
                 .orElseThrow();
-    program(
+    programs.add(
         "bin/" + name,
         STRICT.replace("NAME", name).replace("REAL", real).replace("REFUSED", "" + refused()));
   }
@@ -127,15 +121,8 @@ final class LauncherShellsTest {
   }
 
   private void jdk(String name) throws IOException {
-    program(name + "/bin/java", JAVA.replace("CALLS", "" + folder.resolve("calls")));
+    programs.add(name + "/bin/java", JAVA.replace("CALLS", "" + folder.resolve("calls")));
     Files.writeString(folder.resolve(name + "/release"), "JAVA_VERSION=\"25.0.2\"\n");
-  }
-
-  private void program(String name, String script) throws IOException {
-    Path file = folder.resolve(name);
-    Files.createDirectories(file.resolveSibling("."));
-    Files.writeString(file, "#!/bin/sh\n" + script + "\n");
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
   private void jars(Path into) throws IOException {
@@ -179,7 +166,7 @@ final class LauncherShellsTest {
     process.getOutputStream().close();
     String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertEquals(0, process.waitFor(), said);
-    assertFalse(Files.exists(refused()), () -> LauncherTrainingIT.read(refused()));
+    assertFalse(Files.exists(refused()), () -> FakePrograms.read(refused()));
     return said;
   }
 
@@ -192,7 +179,7 @@ final class LauncherShellsTest {
   void buildsRunsAndTrains(List<String> shell) throws Exception {
     Path lib = checkout.resolve("app/target/gpush/lib");
     jars(folder.resolve("built"));
-    program(
+    programs.add(
         "bin/mvn",
         "mkdir -p '%1$s' && cp '%2$s'/*.jar '%1$s'".formatted(lib, folder.resolve("built")));
     Map<String, String> jdk = Map.of("JAVA_HOME", folder.resolve("jdk").toString());
@@ -207,7 +194,7 @@ final class LauncherShellsTest {
         first.startsWith("gpush: first use: building (about a minute)\ngpush: built in "), first);
     assertEquals("", second);
     assertEquals("", trained);
-    List<String> calls = LauncherTrainingIT.read(folder.resolve("calls")).lines().toList();
+    List<String> calls = FakePrograms.read(folder.resolve("calls")).lines().toList();
     assertEquals(List.of("version", "version", "version", "help"), calls.subList(0, 4));
     assertTrue(calls.contains("up"), calls::toString);
     assertFalse(calls.contains("down"), "without a session: " + calls);
@@ -236,7 +223,7 @@ final class LauncherShellsTest {
     assertEquals("", started(shell, launcher, Map.of()));
     assertEquals("", started(shell, launcher, Map.of()));
 
-    assertEquals("version\nversion\n", LauncherTrainingIT.read(folder.resolve("calls")));
+    assertEquals("version\nversion\n", FakePrograms.read(folder.resolve("calls")));
     assertTrue(Files.isExecutable(build().resolve("java-25.0.2.1/bin/java")));
   }
 }

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -31,25 +30,20 @@ final class LauncherTrainingIT {
 
   @TempDir private Path folder;
   private Path calls;
+  private FakePrograms programs;
 
   @BeforeEach
   void prepare() throws IOException {
+    programs = new FakePrograms(folder);
     calls = Files.createFile(folder.resolve("calls"));
     Files.createDirectories(folder.resolve("tmp"));
     Path jdk = Files.createDirectories(folder.resolve("jdk"));
     Files.writeString(
         jdk.resolve("release"), "JAVA_VERSION=\"25.0.1\"\nJAVA_RUNTIME_VERSION=\"25.0.1+8\"\n");
-    program(
+    programs.add(
         "jdk/bin/java",
-        """
-        words=
-        for word; do
-          case $word in
-            -XX:AOTCacheOutput=*) : >"${word#*=}" ;;
-            -*) ;;
-            *) words="$words $word" ;;
-          esac
-        done
+        FakePrograms.JAVA
+            + """
         printf '%%s\\n' "java ${words#* * * }" >>"%s"
         case $words in
           *' up') cat gpush.yaml >"%s"
@@ -58,19 +52,12 @@ final class LauncherTrainingIT {
           *' gateway stop') [ ! -p "%s" ] || echo stops >"%s" ;;
         esac
         """
-            .formatted(calls, project(), folder.resolve("stops"), folder.resolve("stops")));
-    program("bin/ssh", "printf '%%s\\n' \"ssh $*\" >>\"%s\"; cat >/dev/null".formatted(calls));
+                .formatted(calls, project(), folder.resolve("stops"), folder.resolve("stops")));
+    programs.add("bin/ssh", "printf '%%s\\n' \"ssh $*\" >>\"%s\"; cat >/dev/null".formatted(calls));
   }
 
   private Path project() {
     return folder.resolve("project");
-  }
-
-  private void program(String name, String script) throws IOException {
-    Path file = folder.resolve(name);
-    Files.createDirectories(file.resolveSibling("."));
-    Files.writeString(file, "#!/bin/sh\n" + script + "\n");
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
   /** What was called while it trained: each ssh, and each command of gpush. */
@@ -89,7 +76,7 @@ final class LauncherTrainingIT {
             "UP_WRITES",
             writes.toString()));
     assertEquals(List.of(), List.of(folder.resolve("tmp").toFile().list()), "its home is removed");
-    return read(calls).lines().toList();
+    return FakePrograms.read(calls).lines().toList();
   }
 
   private void started(Map<String, String> more) throws Exception {
@@ -107,21 +94,13 @@ final class LauncherTrainingIT {
     environment.putAll(more);
     Process process = builder.start();
     assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
-    assertEquals(0, process.exitValue(), () -> read(folder.resolve("said")));
-  }
-
-  static String read(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException unreadable) {
-      return unreadable.toString();
-    }
+    assertEquals(0, process.exitValue(), () -> FakePrograms.read(folder.resolve("said")));
   }
 
   /** It stops its gateway at the end, which here waits until this reads that. */
   private void awaitTraining() throws Exception {
     assertEquals("stops\n", Files.readString(folder.resolve("stops")));
-    String who = read(mark()).strip();
+    String who = FakePrograms.read(mark()).strip();
     if (!who.equals("done")) {
       ProcessHandle.of(Long.parseLong(who)).ifPresent(process -> process.onExit().join());
     }
@@ -140,7 +119,7 @@ final class LauncherTrainingIT {
 
   /** How often it was trained until now. */
   private long trainings() {
-    return read(calls).lines().filter("java up"::equals).count();
+    return FakePrograms.read(calls).lines().filter("java up"::equals).count();
   }
 
   private static List<String> logins(List<String> called) {
@@ -157,7 +136,7 @@ final class LauncherTrainingIT {
     awaitTraining();
     started(everything);
 
-    assertEquals(1, trainings(), () -> read(calls));
+    assertEquals(1, trainings(), () -> FakePrograms.read(calls));
   }
 
   @Test
@@ -169,37 +148,37 @@ final class LauncherTrainingIT {
 
     trained(1, "");
 
-    assertEquals(2, trainings(), () -> read(calls));
+    assertEquals(2, trainings(), () -> FakePrograms.read(calls));
   }
 
   @Test
   void aMarkThatAFullDiskLeftEmptyHoldsNothingUp() throws Exception {
     trained(1, "");
     Path mark = mark();
-    assertEquals("done\n", read(mark));
+    assertEquals("done\n", FakePrograms.read(mark));
     Files.writeString(mark, "");
 
     trained(1, "");
 
-    assertEquals(2, trainings(), () -> read(calls));
-    assertEquals("done\n", read(mark));
+    assertEquals(2, trainings(), () -> FakePrograms.read(calls));
+    assertEquals("done\n", FakePrograms.read(mark));
   }
 
   @Test
   void withoutHardLinksItIsMadeOnce() throws Exception {
-    program("bin/ln", "exit 1");
+    programs.add("bin/ln", "exit 1");
     trained(1, "");
 
     trained(1, "");
 
-    assertEquals(1, trainings(), () -> read(calls));
+    assertEquals(1, trainings(), () -> FakePrograms.read(calls));
   }
 
   @Test
   void itsSessionIsOnThisMachineWhateverTheSitePrefers() throws Exception {
     trained(1, "");
 
-    assertEquals("backends: [local]\nnodes: 1\ngpus: 0\n", read(project()));
+    assertEquals("backends: [local]\nnodes: 1\ngpus: 0\n", FakePrograms.read(project()));
   }
 
   @Test
