@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 public record GpuRequest(Optional<String> model, int count) {
   public static final int MOST = 1024;
 
-  /** The form alone. */
+  /** The form alone, without the limits of its numbers. */
   public static final Pattern RULE =
       Pattern.compile(
           "(?:([A-Za-z][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");

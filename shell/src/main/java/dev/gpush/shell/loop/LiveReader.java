@@ -40,7 +40,7 @@ final class LiveReader extends LineReaderImpl {
    *
    * @param prompt before it, with its colours
    * @param above new lines above it
-   * @param below below it; empty: nothing
+   * @param below the line below it; empty: none
    */
   record Around(String prompt, List<String> above, String below) {
     Around {
@@ -71,8 +71,8 @@ final class LiveReader extends LineReaderImpl {
   }
 
   /**
-   * JLine's own status line is not used: after another size it clears where it was, which in most
-   * terminals is another row by then.
+   * With the line below. JLine's own status line is not used: when the window changes its size, it
+   * clears the rows where it was before, which hold output in most terminals by then.
    */
   @Override
   public AttributedString getDisplayedBufferWithPrompts(List<AttributedString> secondaryPrompts) {
