@@ -241,8 +241,10 @@ class AgentTest(FakeTest):
         self.assertEqual(self.ask(connected, run=8)["ranks"], [])
 
     def test_of_a_rank_that_waits_for_its_data_loader_the_processes_of_that_are_looked_at(self):
-        script = ("import os, subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'], "
-                  "env=dict(os.environ, RANK='10'), stdin=subprocess.PIPE); print(child.pid, flush=True); child.wait()")
+        # It says its number itself: its variables are there by then.
+        loads = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read()"
+        script = ("import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', %r], env=dict(os.environ, RANK='10'), "
+                  "stdin=subprocess.PIPE).wait()" % loads)
         process = subprocess.Popen([self.program, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.work,
                                    env={"RANK": "9", "PATH": "/bin:/usr/bin"})
         self.addCleanup(process.wait)
@@ -251,7 +253,6 @@ class AgentTest(FakeTest):
         self.addCleanup(os.kill, child, 9)
         if processes.stat_fields(child) is None or not os.path.exists("/proc/self/task/%d/children" % os.getpid()):
             self.skipTest("this kernel does not list children")
-        client.until(lambda: stacks.is_python(child), what="the child")
         self.put("10", self.in_load_batch())
         ranks = [{"pid": process.pid, "frames": []}]
         stacks.add_workers(ranks, 60.0, {"workspace": self.work})
