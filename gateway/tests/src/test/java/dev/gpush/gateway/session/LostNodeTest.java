@@ -58,9 +58,13 @@ final class LostNodeTest {
     return made;
   }
 
+  /** As a power cut would: whatever runs there ends with it. */
   private void lose(SessionView made) {
     rig.site().kill(rig.gang(made), 1);
-    ProcessHandle.of(made.nodes().get(1).agentPid()).orElseThrow().destroyForcibly();
+    ProcessHandle agent = ProcessHandle.of(made.nodes().get(1).agentPid()).orElseThrow();
+    List<ProcessHandle> below = agent.descendants().toList();
+    agent.destroyForcibly();
+    below.forEach(ProcessHandle::destroyForcibly);
   }
 
   private void awaitDegraded() {
