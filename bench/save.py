@@ -6,7 +6,7 @@
     rsync           `rsync -a --delete -e ssh` in a loop without a pause, over one open connection to an sshd
     lsyncd          lsyncd with a delay of 0, the same rsync over ssh
 
-Usage: bench/save.py [--back] [--nodes 1] [--saves 200] [--files 1000] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
+Usage: bench/save.py [--back] [--nodes 1] [--git] [--saves 200] [--files 1000] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
        bench/save.py --back ...                       saved on node 0 (in mutagen's copy), to the workspace here and the other nodes
        bench/save.py --idle 600 --files 100000        what a watched session costs while nothing changes
        bench/save.py --cost 60 --sizes 2000,20000,100000      processor time of a save, by the number of files
@@ -77,6 +77,9 @@ class Ours:
         self.side = Gpush(os.path.join(ROOT, "gpush"), folder, "--backend", "local", "--nodes", str(options.nodes))
         self.tree = self.side.project
         make_tree(self.tree, options.files)
+        if options.git:
+            for words in (("init", "-q"), ("add", "-A"), ("-c", "user.name=bench", "-c", "user.email=bench", "commit", "-qm", "all")):
+                subprocess.run(("git",) + words, cwd=self.tree, check=True)
         self.side.run("sync", "--yes", check=True)
         nodes = json.loads(self.ask("nodes", "--json"))
         self.copies = [node["workspace"] for node in nodes]
@@ -312,6 +315,7 @@ def main():
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--back", action="store_true", help="saved on node 0")
     parser.add_argument("--same", action="store_true", help="always the same file, which is what mutagen watches best")
+    parser.add_argument("--git", action="store_true", help="the tree of gpush is a git repository, as a project is")
     parser.add_argument("--pause", type=float, default=0.3)
     parser.add_argument("--mutagen", default=shutil.which("mutagen"))
     parser.add_argument("--rivals", default="gpush,mutagen,rsync,lsyncd")

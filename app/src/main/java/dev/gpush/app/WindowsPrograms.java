@@ -41,9 +41,12 @@ public final class WindowsPrograms implements Wsl.Programs {
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .start();
       try {
+        // A path fits into the pipe; what is silent for ever meets the limit here.
+        if (!process.waitFor(SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+          return Optional.empty();
+        }
         byte[] printed = process.getInputStream().readNBytes(LONGEST);
-        boolean isDone = process.waitFor(SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0;
-        return Optional.of(new String(printed, StandardCharsets.UTF_8).strip()).filter(_ -> isDone);
+        return Optional.of(new String(printed, StandardCharsets.UTF_8).strip());
       } finally {
         process.destroyForcibly();
       }

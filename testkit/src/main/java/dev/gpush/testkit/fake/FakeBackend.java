@@ -267,6 +267,7 @@ public final class FakeBackend implements Backend {
 
   @Override
   public Observation observe(Gang gang) {
+    heedless(Operation.OBSERVE, Moment.BUG);
     try {
       heedless(Operation.OBSERVE, Moment.BEFORE);
     } catch (GpushException failed) {

@@ -30,10 +30,14 @@ public final class FakeTrouble {
     RESUME
   }
 
-  /** Before: nothing was done. After: it was done, and the reply is lost. */
+  /**
+   * Before: nothing was done. After: it was done, and the reply is lost. Bug: the backend does not
+   * keep its contract; only when a test requests it.
+   */
   public enum Moment {
     BEFORE,
-    AFTER
+    AFTER,
+    BUG
   }
 
   private record Order(Operation operation, Moment moment) {}
@@ -107,7 +111,8 @@ public final class FakeTrouble {
     synchronized (lock) {
       jitter = random.nextLong(MOST_JITTER_NANOS);
       boolean ordered = orders.remove(here);
-      boolean isByChance = operation != Operation.PLAN && operation != Operation.RESUME;
+      boolean isByChance =
+          operation != Operation.PLAN && operation != Operation.RESUME && moment != Moment.BUG;
       fails = ordered || (oneIn > 0 && isByChance && random.nextInt(oneIn) == 0);
       waiting = gates.stream().filter(gate -> gate.at.equals(here)).findFirst().orElse(OPEN);
       gates.remove(waiting);
@@ -118,6 +123,9 @@ public final class FakeTrouble {
     }
     waiting.reached.countDown();
     waiting.opened.await();
+    if (fails && moment == Moment.BUG) {
+      throw new IllegalStateException("pretended bug in " + operation);
+    }
     if (fails) {
       String reason = "pretended failure " + moment + " " + operation;
       throw new GpushException(new BackendFailure.Unavailable("fake", reason, "try again"));

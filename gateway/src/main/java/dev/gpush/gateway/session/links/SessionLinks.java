@@ -37,6 +37,8 @@ import java.util.concurrent.TimeoutException;
  * that the gang is gone.
  */
 public final class SessionLinks {
+  private static final System.Logger LOG = System.getLogger("gpush.session");
+
   /** All agents run already; a link that is not up within this time will not come up. */
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
@@ -342,6 +344,10 @@ public final class SessionLinks {
       return session.backend().observe(session.gang());
     } catch (GpushException failed) {
       return new Observation.CannotTell(String.valueOf(failed.getMessage()));
+    } catch (RuntimeException bug) {
+      // The next look may tell. A gang that is not looked at again could be dead for ever.
+      LOG.log(System.Logger.Level.ERROR, "cannot observe, session=" + session.name(), bug);
+      return new Observation.CannotTell("a bug in gpush; see gpush gateway logs");
     }
   }
 }

@@ -18,6 +18,8 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.ssh.route.Route;
+import dev.gpush.testkit.fake.FakeTrouble.Moment;
+import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -112,6 +114,15 @@ final class LostNodeTest {
     until("it is over", () -> gateway.runs().find(DEVBOX, Optional.of(both.number())).isOver());
     Json node0 = gateway.find(DEVBOX).link(0).call("run.status", asked);
     assertTrue(node0.object("exit").flag("stopped"), node0::write);
+  }
+
+  @Test
+  void aBugOfTheBackendDoesNotEndTheLook() throws Exception {
+    rig.trouble().fail(Operation.OBSERVE, Moment.BUG);
+
+    loseNodeOne();
+
+    awaitDegraded();
   }
 
   @Test
