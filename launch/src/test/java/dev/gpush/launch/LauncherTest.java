@@ -694,6 +694,18 @@ final class LauncherTest {
   }
 
   @Test
+  void torchThatAnEarlierRunUsedIsNamed() throws Exception {
+    nodes.forEach(node -> node.python(TORCH));
+    launch("/e/bin/python", "train.py");
+    nodes.forEach(
+        node -> node.python("gpush-python {\"executable\": \"/own\", \"version\": \"3.11.2\"}"));
+
+    assertTrue(
+        refused("torchrun", "train.py") instanceof LaunchFailure.NoTorch(_, var others)
+            && others.getFirst().equals("/e/bin/python"));
+  }
+
+  @Test
   void nodesThatDifferDoNotStart() {
     nodes.get(0).python(TORCH);
 

@@ -10,6 +10,7 @@ import dev.gpush.launch.node.NodeCalls;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -124,13 +125,20 @@ public final class Pythons {
     return answer.exit() == 0 && answer.output().lines().toList().equals(expected);
   }
 
-  /** Environments of the first node that have torch. */
+  /** What has torch there: Pythons of earlier runs, then environments in the usual places. */
   public List<String> withTorch(LaunchNode node, PythonFacts any, Map<String, String> environment)
       throws InterruptedException {
+    var found = new LinkedHashSet<String>();
+    for (PythonFacts facts : known.values()) {
+      if (facts.torch().isPresent()) {
+        found.add(facts.executable());
+      }
+    }
     NodeCalls.Answer answer = run(node, List.of(any.executable(), "-S", "-c", search), environment);
-    return answer.exit() == 0
-        ? answer.output().lines().filter(line -> !line.isBlank()).toList()
-        : List.of();
+    if (answer.exit() == 0) {
+      answer.output().lines().filter(line -> !line.isBlank()).forEach(found::add);
+    }
+    return List.copyOf(found);
   }
 
   private static NodeCalls.Answer run(
