@@ -348,7 +348,7 @@ public final class RunExplanation {
     StackGroup.of(ranks.members()).stream()
         .limit(MOST_EVIDENCE)
         .forEach(group -> evidence.add(group.evidence()));
-    unknown().ifPresent(evidence::add);
+    evidence.addAll(unknown());
     ranks.silent().stream()
         .map(
             node ->
@@ -362,12 +362,14 @@ public final class RunExplanation {
     return new Explanation(verdict.code(), verdict.text(), evidence, remedies);
   }
 
-  /** Ranks without a stack: what the kernel says of them, and what py-spy said. */
-  private Optional<Evidence> unknown() {
+  /**
+   * Ranks without a stack: what the kernel says of them, the odd ones first, and what py-spy said.
+   */
+  private List<Evidence> unknown() {
     List<Member> all =
         ranks.members().stream().filter(each -> each.stack().frames().isEmpty()).toList();
     if (all.isEmpty()) {
-      return Optional.empty();
+      return List.of();
     }
     List<String> said =
         all.stream()
@@ -378,6 +380,12 @@ public final class RunExplanation {
             .limit(2)
             .map(text -> "py-spy: " + text)
             .toList();
-    return Optional.of(new Evidence(StackGroup.names(all) + ": " + StackGroup.doing(all), said));
+    List<List<Member>> alike = StackGroup.inTheSameState(all);
+    var evidence = new ArrayList<Evidence>();
+    for (List<Member> each : alike.size() > MOST_EVIDENCE ? List.of(all) : alike) {
+      String text = StackGroup.names(each) + ": " + StackGroup.doing(each);
+      evidence.add(new Evidence(text, evidence.isEmpty() ? said : List.of()));
+    }
+    return evidence;
   }
 }

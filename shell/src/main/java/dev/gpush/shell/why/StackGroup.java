@@ -158,6 +158,15 @@ public record StackGroup(RankSpot spot, List<Member> members) {
     return lines;
   }
 
+  /** Groups of what the kernel says of their processes, the smallest first. */
+  static List<List<Member>> inTheSameState(List<Member> members) {
+    var groups = new LinkedHashMap<String, List<Member>>();
+    for (Member each : members) {
+      groups.computeIfAbsent(state(each.stack().process()), _ -> new ArrayList<>()).add(each);
+    }
+    return groups.values().stream().sorted(Comparator.comparingInt(List::size)).toList();
+  }
+
   /** What the kernel says of the processes: "asleep, 0% of a processor". */
   static String doing(List<Member> members) {
     List<String> states =

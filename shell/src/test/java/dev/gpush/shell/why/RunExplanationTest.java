@@ -301,6 +301,20 @@ final class RunExplanationTest {
   }
 
   @Test
+  void withoutStacksTheRankThatWaitsElsewhereComesFirst() {
+    Json all = with(unseen(0, "S", 0, "none", ""), "wait", "futex_do_wait");
+    Json odd = with(unseen(1, "S", 0, "none", ""), "wait", "hrtimer_nanosleep");
+    Json busier = with(unseen(2, "S", 2, "none", ""), "wait", "futex_do_wait");
+
+    assertEquals(
+        List.of(
+            Evidence.of("it printed something 5.0s ago"),
+            Evidence.of("rank 1: asleep in hrtimer_nanosleep, 0% of a processor"),
+            Evidence.of("ranks 0, 2: asleep in futex_do_wait, 0% to 2% of a processor")),
+        of(node(0, 5, all, odd, busier)).evidence());
+  }
+
+  @Test
   void theAnswerIsFoundedOnStacksAndOnSilence() {
     Json odd = with(batch(2), "state", "D", "wait", "rpc_wait_bit_killable");
     Explanation found =
