@@ -2,6 +2,7 @@ package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.gpush.control.server.Invocation;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
 import dev.gpush.core.backend.Backends;
@@ -32,6 +33,7 @@ import dev.gpush.core.setup.SetupProposal;
 import dev.gpush.core.setup.SetupQuestion;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Services;
+import dev.gpush.shell.console.Ticker;
 import dev.gpush.shell.text.ShellWords;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
@@ -91,7 +93,11 @@ public final class Desk {
   /** What any task file asks for. */
   public Optional<TaskFile> task = Optional.empty();
 
-  final ManualClock clock = new ManualClock();
+  public final ManualClock clock = new ManualClock();
+
+  /** Starts what shows the time; by itself it never ticks. */
+  public Ticker ticker = _ -> () -> {};
+
   public final FakeSessions sessions = new FakeSessions(clock);
   public final FakeRuns runs = new FakeRuns(clock, sessions);
   final Map<String, String> environment = new HashMap<>(Map.of("HOME", "/home/ann"));
@@ -142,7 +148,7 @@ public final class Desk {
                       bugs.add(bug);
                       return log;
                     }),
-                new Services.Timing(clock, _ -> () -> {}, programLimit),
+                new Services.Timing(clock, tick -> ticker.start(tick), programLimit),
                 new Services.Version("0.1.0", "3f9a1c")));
   }
 
@@ -190,7 +196,7 @@ public final class Desk {
     return new FakeInvocation(words.subList(1, words.size()), folder, Map.copyOf(environment));
   }
 
-  public int call(FakeInvocation client) {
+  public int call(Invocation client) {
     return handler.handle(client);
   }
 

@@ -52,7 +52,7 @@ import java.util.stream.IntStream;
 public final class FakeRuns implements Runs {
   private final Clock clock;
   private final FakeSessions sessions;
-  final List<RunView> all = new ArrayList<>();
+  public final List<RunView> all = new ArrayList<>();
   public final List<RunTarget> targets = new ArrayList<>();
   public final List<RunRequest> launched = new ArrayList<>();
   List<RunDifference> differences = List.of();
@@ -68,12 +68,12 @@ public final class FakeRuns implements Runs {
   final List<UserVariable> planned = new ArrayList<>();
 
   /** The samples that come one after the other; after the last one nothing comes. */
-  final LinkedBlockingQueue<List<NodeReading>> readings = new LinkedBlockingQueue<>();
+  public final LinkedBlockingQueue<List<NodeReading>> readings = new LinkedBlockingQueue<>();
 
   /** What each node tells of ranks: of runs, and of those that were started by hand. */
-  List<NodeStacks> stacks = List.of();
+  public List<NodeStacks> stacks = List.of();
 
-  List<NodeStacks> byHand = List.of();
+  public List<NodeStacks> byHand = List.of();
 
   /** What was asked to be sampled, and when that ended. */
   final List<String> sampled = new CopyOnWriteArrayList<>();
@@ -84,6 +84,9 @@ public final class FakeRuns implements Runs {
 
   /** What a terminal sees at one look after the other; the last one interrupts it. */
   public final Queue<Supplier<Picture>> pictures = new ArrayDeque<>();
+
+  /** What a terminal sees for as long as it looks, in place of those. */
+  public Optional<Pictures> changing = Optional.empty();
 
   /** What happens at each wait for a save, one after the other. */
   public final LinkedBlockingQueue<Save> saves = new LinkedBlockingQueue<>();
@@ -415,6 +418,10 @@ public final class FakeRuns implements Runs {
 
   @Override
   public Pictures pictures() {
+    return changing.orElseGet(this::listed);
+  }
+
+  private Pictures listed() {
     return new Pictures() {
       private final ChangeSignal changes = new ChangeSignal();
 

@@ -31,17 +31,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /** Sessions in memory; remembers what it was asked. */
 public final class FakeSessions implements Sessions {
   private final Clock clock;
-  final Map<String, SessionView> all = new LinkedHashMap<>();
+  public final Map<String, SessionView> all = new LinkedHashMap<>();
   public final List<UpRequest> asked = new ArrayList<>();
   public final List<String> calls = new ArrayList<>();
   final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
-  final List<EndedRequest> ended = new ArrayList<>();
+  public final List<EndedRequest> ended = new ArrayList<>();
   final List<PortForward> forwards = new ArrayList<>();
 
   /** What a request that is detached waits for; empty: it is there at once. */
@@ -55,6 +56,10 @@ public final class FakeSessions implements Sessions {
   Trace trace = Trace.none();
 
   Optional<Failure> failure = Optional.empty();
+
+  /** What happens while nodes are asked for. */
+  public Consumer<Talk> waiting = _ -> {};
+
   public Optional<String> questionOnDown = Optional.empty();
   Optional<String> runInProgress = Optional.empty();
   List<Integer> stopped = List.of();
@@ -146,6 +151,7 @@ public final class FakeSessions implements Sessions {
   @Override
   public SessionView up(UpRequest request, Talk talk) {
     asked.add(request);
+    waiting.accept(talk);
     failing();
     return find(request.name(), request.origin().folder())
         .orElseGet(

@@ -97,6 +97,11 @@ public final class ViewChange {
         .with(new Work(List.of(), Optional.of(0L), view.runsInProgress(), view.work().python()));
   }
 
+  /** On another backend. */
+  public ViewChange on(String backend) {
+    return with(new Place(backend, view.place().gang(), view.size(), view.gpus()));
+  }
+
   /** Its links come back when somebody has logged in there. */
   public ViewChange needsLogin(String backend) {
     return nodes(

@@ -6,37 +6,31 @@ import dev.gpush.control.client.process.Origin;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.fake.ManualClock;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.impl.LineDisciplineTerminal;
-import org.jline.utils.ScreenTerminal;
 
 /** A shell on a terminal of a test, which types keys and reads what is written. */
 final class ShellScreen implements AutoCloseable {
+  private static final Duration QUIET = Duration.ofMillis(400);
   private static final Duration LIMIT = Duration.ofSeconds(60);
-
-  /** Before the cell in which it is. */
-  private static final char CURSOR = '▮';
 
   /** The bytes, one in each letter: the terminal may write a part of a letter. */
   private final StringBuilder written = new StringBuilder();
 
-  /** What a user sees; it pulls lines back when it grows, as most terminals do. */
-  private final ScreenTerminal seen;
-
-  private final ByteArrayOutputStream letter = new ByteArrayOutputStream();
-
+  private final Sight seen;
   private final CopyOnWriteArrayList<Throwable> bugs = new CopyOnWriteArrayList<>();
   private final Tasks tasks = Tasks.named("screen", (_, bug) -> bugs.add(bug));
   final ManualClock clock = new ManualClock();
@@ -45,16 +39,31 @@ final class ShellScreen implements AutoCloseable {
 
   ShellScreen(FakeCommandRunner runner, Path folder, Loop.Manner manner, int rows)
       throws IOException {
+    this(
+        (origin, _) -> runner.in(origin),
+        new Origin(
+            folder.resolve("home"),
+            "build",
+            folder,
+            manner == Loop.Manner.PLAIN
+                ? Map.of("HOME", folder.toString(), "GPUSH_PLAIN", "1")
+                : Map.of("HOME", folder.toString()),
+            1,
+            List.of("gateway")),
+        Size.of(100, rows));
+  }
+
+  /**
+   * @param runners carry out the lines of a folder on the terminal
+   */
+  ShellScreen(BiFunction<Origin, Terminal, CommandRunner> runners, Origin origin, Size size)
+      throws IOException {
     terminal = new LineDisciplineTerminal("test", "xterm", new Written(), StandardCharsets.UTF_8);
-    terminal.setSize(Size.of(100, rows));
-    seen = new ScreenTerminal(100, rows);
-    var environment = new HashMap<>(Map.of("HOME", folder.toString()));
-    if (manner == Loop.Manner.PLAIN) {
-      environment.put("GPUSH_PLAIN", "1");
-    }
-    var origin =
-        new Origin(folder.resolve("home"), "build", folder, environment, 1, List.of("gateway"));
-    shell = tasks.forkOnThread("loop", () -> Loop.run(origin, terminal, runner::in, clock));
+    terminal.setSize(size);
+    seen = new Sight(size);
+    shell =
+        tasks.forkOnThread(
+            "loop", () -> Loop.run(origin, terminal, at -> runners.apply(at, terminal), clock));
   }
 
   private final class Written extends OutputStream {
@@ -67,21 +76,10 @@ final class ShellScreen implements AutoCloseable {
     public void write(byte[] bytes, int offset, int length) {
       synchronized (written) {
         written.append(new String(bytes, offset, length, StandardCharsets.ISO_8859_1));
-        show(bytes, offset, length);
+        for (int at = offset; at < offset + length; at++) {
+          seen.write(bytes[at]);
+        }
         written.notifyAll();
-      }
-    }
-  }
-
-  /** Whole letters; the first byte of one says how many follow. */
-  private void show(byte[] bytes, int offset, int length) {
-    for (int i = offset; i < offset + length; i++) {
-      letter.write(bytes[i]);
-      int first = letter.toByteArray()[0] & 0xff;
-      int size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-      if (letter.size() == size) {
-        seen.write(letter.toString(StandardCharsets.UTF_8));
-        letter.reset();
       }
     }
   }
@@ -92,7 +90,7 @@ final class ShellScreen implements AutoCloseable {
 
   void resize(int columns, int rows) {
     synchronized (written) {
-      seen.setSize(Size.of(columns, rows));
+      seen.resize(Size.of(columns, rows));
     }
     terminal.setSize(Size.of(columns, rows));
     terminal.raise(Terminal.Signal.WINCH);
@@ -118,38 +116,40 @@ final class ShellScreen implements AutoCloseable {
 
   /** Waits until a user sees exactly this, below each other, with the cursor behind the mark. */
   void awaitSight(String sight) throws InterruptedException {
-    long end = System.nanoTime() + LIMIT.toNanos();
+    assertEquals(sight, await(seen::rows, sight::equals));
+  }
+
+  /**
+   * Waits until a user sees such a window, and gives it: its rows, and below them the words that
+   * are not plain, each row's behind how they look.
+   */
+  String awaitLook(Predicate<String> isShown) throws InterruptedException {
+    return await(() -> seen.rows() + seen.styles(), isShown);
+  }
+
+  /** Waits until nothing is written for a moment: for a file that a user reads before it counts. */
+  void awaitQuiet() throws InterruptedException {
     synchronized (written) {
-      while (!sight().equals(sight)) {
-        long left = end - System.nanoTime();
-        if (left <= 0) {
-          assertEquals(sight, sight());
-        }
-        TimeUnit.NANOSECONDS.timedWait(written, left);
+      int before = -1;
+      while (before != written.length()) {
+        before = written.length();
+        TimeUnit.NANOSECONDS.timedWait(written, QUIET.toNanos());
       }
     }
   }
 
-  /** The rows without spaces at their ends, down to the last that is not empty. */
-  private String sight() {
-    var cells = new long[seen.getRows() * seen.getColumns()];
-    var cursor = new int[2];
-    seen.dump(cells, cursor);
-    var rows = new StringBuilder();
-    for (int row = 0; row < seen.getRows(); row++) {
-      var text = new StringBuilder();
-      for (int column = 0; column < seen.getColumns(); column++) {
-        if (cursor[0] == column && cursor[1] == row) {
-          text.append(CURSOR);
-        }
-        int letter = ScreenTerminal.cellCodePoint(cells[row * seen.getColumns() + column]);
-        if (letter != 0) {
-          text.appendCodePoint(letter);
-        }
+  /** Gives what is there in the end, if it does not come. */
+  private String await(Supplier<String> shown, Predicate<String> isShown)
+      throws InterruptedException {
+    long end = System.nanoTime() + LIMIT.toNanos();
+    synchronized (written) {
+      long left = LIMIT.toNanos();
+      while (!isShown.test(shown.get()) && left > 0) {
+        TimeUnit.NANOSECONDS.timedWait(written, left);
+        left = end - System.nanoTime();
       }
-      rows.append(text.toString().stripTrailing()).append('\n');
+      return shown.get();
     }
-    return rows.toString().stripTrailing() + "\n";
   }
 
   /** What was written since. */

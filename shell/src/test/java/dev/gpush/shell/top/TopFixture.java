@@ -87,7 +87,7 @@ public final class TopFixture {
         "runs", List.of(Json.object("run", 7, "ranks", ranks)));
   }
 
-  static Json gpu(String slot, int util, int celsius, int watts, List<String> throttled) {
+  public static Json gpu(String slot, int util, int celsius, int watts, List<String> throttled) {
     return Json.object(
         "gpu",
         slot,
@@ -113,7 +113,7 @@ public final class TopFixture {
         throttled);
   }
 
-  static Json rank(int rank, String state, double cpu) {
+  public static Json rank(int rank, String state, double cpu) {
     return Json.object(
         "rank", rank, "pid", 4000 + rank, "state", state, "cpu", cpu, "memory", 3 * GIB);
   }

@@ -1,0 +1,306 @@
+package dev.gpush.shell.loop;
+
+import static dev.gpush.shell.loop.Scene.session;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunKind;
+import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.sample.NodeReading;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.Trace;
+import dev.gpush.shell.command.ViewChange;
+import dev.gpush.shell.loop.GoldenFile.Window;
+import dev.gpush.shell.top.TopFixture;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a user sees of the main scenes of a shell, in a wide, a narrow and a plain window. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+final class GoldenScreensTest {
+  private static final String CURSOR = "▮";
+
+  @TempDir Path home;
+
+  private Scene scene(String name, Window window) throws Exception {
+    var scene = new Scene(name, window, home, Optional.of(session()));
+    scene.awaitTold("status\tdevbox");
+    return scene;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void firstPrompt(Window window) throws Exception {
+    try (var none = new Scene("first-prompt-alone", window, home, Optional.empty())) {
+      none.sees("without a session", "> " + CURSOR);
+    }
+    try (Scene scene = scene("first-prompt", window)) {
+      scene.sees("a session", scene.line("> "));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HUGE")
+  void completionMenu(Window window) throws Exception {
+    try (Scene scene = scene("completion", window)) {
+      scene.desk.runs.all.add(run(scene, "running", Optional.empty()));
+      scene.desk.runs.add(6, "failed", Optional.of(1), "eval.py", "実験 1", "\u001b[2Jnasty");
+      scene.type("l\t");
+      scene.sees("commands", "logs", "login");
+      scene.type("\u0003");
+      scene.sees("a cleared line", scene.line("> "));
+      scene.type("logs \t");
+      scene.sees("runs", "failed", "running");
+      scene.type("\u0003run --n\t");
+      scene.sees("options", "--nproc", "--nodes");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HUGE")
+  void anEventWhileTyping(Window window) throws Exception {
+    try (Scene scene = scene("event", window)) {
+      scene.type("run 実験");
+      scene.sees("a line", scene.line("実験"));
+      scene.becomes(session(), run(scene, "running", Optional.empty()));
+      scene.awaitTold("run 7");
+      scene.sees("a run", scene.line("実験"), window.isPlain() ? "" : "7 on G42");
+      scene.becomes(
+          new ViewChange(session()).hardEnd(Optional.of(Duration.ofMinutes(15))).view(),
+          run(scene, "failed", Optional.of(failure())));
+      scene.awaitTold("event\tlease");
+      scene.sees("its end, and a lease", scene.line("実験"), window.isPlain() ? "" : "extend");
+      scene.type("\u0003pwd\r");
+      scene.sees("after the line", "/home/ann/proj", "extend", scene.line("> "));
+    }
+  }
+
+  private static RunView run(Scene scene, String state, Optional<RunFailure> failure) {
+    Instant now = scene.desk.clock.now();
+    return new RunView(
+        7,
+        "devbox",
+        RunKind.PROGRAM,
+        new RunView.Progress(
+            RunView.State.parse(state),
+            failure.map(_ -> 1),
+            now.minus(Duration.ofMinutes(130)),
+            failure.map(_ -> now),
+            failure,
+            Optional.empty(),
+            Trace.none()),
+        new RunView.Launched(
+            List.of("train.py", "--lr", "3e-4"),
+            16,
+            IntStream.range(0, 16).mapToObj(at -> at / 4 + ":" + at % 4).toList(),
+            42,
+            "torchrun",
+            "/usr/bin/python3",
+            false),
+        "run 7 · 16 ranks · ~/envs/llm python 3.11 torch 2.8 · ~/proj · G42 · IB");
+  }
+
+  private static RunFailure failure() {
+    return new RunFailure(
+        2,
+        new RunFailure.Where(1, "gpu01", true, Optional.of("2")),
+        Optional.of(1),
+        Optional.empty(),
+        Json.object(
+            "code",
+            "exception",
+            "type",
+            "ModuleNotFoundError",
+            "message",
+            "No module named 'boto3'",
+            "frame",
+            Json.object("file", "trainer.py", "line", 16)),
+        List.of(0, 1, 3),
+        List.of());
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HUGE")
+  void aQueueWithAMovingPlace(Window window) throws Exception {
+    try (Scene scene = new Scene("queue", window, home, Optional.of(queued("4 of 19")))) {
+      scene.awaitTold("4 of 19");
+      scene.sees("the fourth", "4 of 19", scene.line("> "));
+      scene.type("ps");
+      scene.becomes(queued("2 of 17"));
+      scene.awaitTold("event\tqueue");
+      scene.sees("the second", scene.line("ps"), window.isPlain() ? "" : "is queued: 2 of");
+    }
+    try (Scene scene = new Scene("queue-up", window, home, Optional.empty())) {
+      var step = new ArrayList<Talk.Step>();
+      var ticks = new ArrayList<Runnable>();
+      var isWaiting = new CountDownLatch(1);
+      var isOver = new CountDownLatch(1);
+      scene.desk.ticker =
+          tick -> {
+            ticks.add(tick);
+            return () -> {};
+          };
+      scene.desk.sessions.waiting =
+          talk -> {
+            try (Talk.Step begun = talk.step("reserving 2×8 H100 on hpc")) {
+              step.add(begun);
+              isWaiting.countDown();
+              isOver.await();
+            } catch (InterruptedException stop) {
+              Thread.currentThread().interrupt();
+            }
+          };
+      scene.type("up --nodes 2 --gpus H100:8\r");
+      isWaiting.await();
+      step.getFirst().detail("4 of 19 · ≈14:20 ±40m · Priority");
+      scene.desk.clock.advance(Duration.ofSeconds(130));
+      ticks.getFirst().run();
+      scene.sees("the fourth", "reserving");
+      step.getFirst().detail("2 of 17 · ≈14:10 ±20m · Priority");
+      scene.desk.clock.advance(Duration.ofMinutes(5));
+      ticks.getFirst().run();
+      scene.sees("the second", window.isPlain() ? "4 of 19" : "2 of 17");
+      isOver.countDown();
+      scene.sees("its end", "next:", "> " + CURSOR);
+    }
+  }
+
+  private static SessionView queued(String place) {
+    return new ViewChange(session()).queued(place + " · ≈14:20 ±40m · Priority").view();
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HUGE")
+  void aRunWithFolding(Window window) throws Exception {
+    try (Scene scene = scene("run", window)) {
+      var ticks = new ArrayList<Runnable>();
+      var isBar = new CountDownLatch(1);
+      var isOver = new CountDownLatch(1);
+      scene.desk.ticker =
+          tick -> {
+            ticks.add(tick);
+            return () -> {};
+          };
+      scene.desk.runs.output =
+          output -> {
+            say(output, 0, 2, "loading the model of 7.1 billion parameters into 2 × 80 GB");
+            say(output, 0, 1, "GPU 0 is \u001b[32mfine\u001b[0m");
+            say(output, 1, 2, "GPU 3 is \u001b[31mhot\u001b[0m\u001b[2J\u001b]0;title\u0007");
+            say(output, 0, 2, "エポック 1: loss 2.31 👍");
+            for (int rank = 0; rank < 2; rank++) {
+              output.rewriting(rank, rank, true, utf8(" 40%|████      | 400/1000 [00:40<01:00]"));
+            }
+            isBar.countDown();
+            await(isOver);
+            for (int rank = 0; rank < 2; rank++) {
+              output.line(rank, rank, true, utf8("100%|██████████| 1000/1000 [01:40<00:00]"));
+            }
+          };
+      scene.type("run train.py\r");
+      isBar.await();
+      scene.desk.clock.advance(Duration.ofSeconds(1));
+      ticks.forEach(Runnable::run);
+      scene.sees("a bar", "loss 2.31", window.isPlain() ? "" : "400/1000");
+      isOver.countDown();
+      scene.sees("its end", "1000/1000", scene.line("> "));
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void say(RunOutput output, int first, int after, String text) {
+    for (int rank = first; rank < after; rank++) {
+      output.line(rank, rank, false, utf8(text));
+    }
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HUGE")
+  void aFailureWithItsVerdict(Window window) throws Exception {
+    try (Scene scene = scene("failure", window)) {
+      scene.desk.runs.verdict = Optional.of(failure());
+      scene.desk.runs.exit = Optional.of(1);
+      scene.desk.runs.output =
+          output -> {
+            say(output, 0, 2, "loading");
+            for (String line :
+                List.of(
+                    "Traceback (most recent call last):",
+                    "  File \"/home/ann/gpush/devbox/proj/trainer.py\", line 16, in <module>",
+                    "    import boto3",
+                    "ModuleNotFoundError: No module named 'boto3'")) {
+              output.line(0, 0, true, utf8(line));
+              output.line(1, 1, true, utf8(line));
+            }
+          };
+      scene.type("run train.py\r");
+      scene.sees("the verdict", "GPU 2) failed", scene.line("> "));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void topOnFourNodes(Window window) throws Exception {
+    try (Scene scene = scene("top", window)) {
+      scene.desk.runs.all.add(run(scene, "running", Optional.empty()));
+      scene.desk.runs.readings.add(nodes());
+      scene.type("top\r");
+      scene.sees("all", window.isPlain() ? "gpu03" : "q quit");
+      if (!window.isPlain()) {
+        scene.runner.keys.add("1");
+        scene.sees("a node", "q quit", "esc back");
+        scene.runner.keys.add("q");
+        scene.sees("left", scene.line("> "));
+      }
+    }
+  }
+
+  /** Of four GPUs each: one is slow, one hot, and a node is silent. */
+  private static List<NodeReading> nodes() {
+    var nodes = new ArrayList<NodeReading>();
+    for (int node = 0; node < 4; node++) {
+      var gpus = new ArrayList<Json>();
+      var ranks = new ArrayList<Json>();
+      for (int gpu = 0; gpu < 4; gpu++) {
+        boolean isSlow = node == 1 && gpu == 2;
+        List<String> throttled =
+            node == 0 && gpu == 1 ? List.of("hw-thermal") : List.of(isSlow ? "idle" : "power-cap");
+        gpus.add(TopFixture.gpu("" + gpu, isSlow ? 12 : 98, 70 + gpu, 600 + gpu, throttled));
+        ranks.add(TopFixture.rank(4 * node + gpu, isSlow ? "S" : "R", isSlow ? 3.0 : 99.5));
+      }
+      boolean isSilent = node == 3;
+      nodes.add(
+          TopFixture.reading(
+              node,
+              Optional.of(TopFixture.node(gpus, ranks)),
+              Duration.ofSeconds(isSilent ? 40 : 0),
+              isSilent ? "cut" : "up",
+              ""));
+    }
+    return nodes;
+  }
+}
