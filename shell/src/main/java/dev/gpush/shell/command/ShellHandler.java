@@ -138,7 +138,10 @@ public final class ShellHandler implements Handler {
 
   private static Look look(Invocation invocation) {
     Facts facts = invocation.facts();
-    boolean smart = !facts.type().isEmpty() && !facts.type().equals("dumb");
+    boolean smart =
+        !facts.type().isEmpty()
+            && !facts.type().equals("dumb")
+            && !Look.isPlain(invocation.environment());
     return new Look(
         facts.err() && smart,
         facts.err() && facts.colours() > 0,

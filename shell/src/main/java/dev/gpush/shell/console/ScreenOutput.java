@@ -14,7 +14,7 @@ import java.util.TreeSet;
 /**
  * The output of a run, or of a command on several nodes, on a terminal. A line that several ranks
  * print alike is written once, with who printed it; the progress bar of one rank is the line at the
- * bottom. Of a command, nodes are what ranks are of a run.
+ * bottom, where a line can be rewritten. Of a command, nodes are what ranks are of a run.
  *
  * <p>Whether others print the same line is known only later, so a line is held until all ranks have
  * it, or for a moment. All lines leave in the order in which they came, so those of one rank stay
@@ -218,7 +218,7 @@ public final class ScreenOutput implements RunPrinter {
   }
 
   private void draw() {
-    if (!bar.equals(drawn)) {
+    if (console.look().progress() && !bar.equals(drawn)) {
       console.progress(bar);
       drawn = bar;
     }

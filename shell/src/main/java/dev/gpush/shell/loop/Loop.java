@@ -10,6 +10,7 @@ import dev.gpush.core.text.Clean;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.ToldShells;
 import dev.gpush.shell.render.PictureText;
+import dev.gpush.shell.text.Look;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,9 +50,6 @@ public final class Loop {
 
   /** The prompt moves later, so nothing is waited for that a user would notice. */
   private static final Duration PROMPT_LIMIT = Duration.ofMillis(200);
-
-  /** Variables that ask for a plain terminal. */
-  private static final List<String> PLAIN = List.of("NO_COLOR", "GPUSH_PLAIN");
 
   private final Terminal terminal;
   private final CommandRunner runner;
@@ -161,7 +159,8 @@ public final class Loop {
   static Manner manner(String terminal, Map<String, String> environment) {
     boolean isPlain =
         terminal.startsWith(Terminal.TYPE_DUMB)
-            || PLAIN.stream().anyMatch(name -> !environment.getOrDefault(name, "").isEmpty());
+            || Look.isPlain(environment)
+            || !environment.getOrDefault("NO_COLOR", "").isEmpty();
     return isPlain ? Manner.PLAIN : Manner.LIVE;
   }
 

@@ -2,6 +2,7 @@ package dev.gpush.shell.text;
 
 import dev.gpush.core.failure.Message;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 
 /**
  * What the client's terminal can show.
@@ -15,6 +16,11 @@ public record Look(boolean progress, boolean colour, int columns) {
   /** Files and pipes. */
   public static Look plain() {
     return new Look(false, false, 0);
+  }
+
+  /** Whether the user asks that nothing that was written is written over: for screen readers. */
+  public static boolean isPlain(Map<String, String> environment) {
+    return !environment.getOrDefault("GPUSH_PLAIN", "").isEmpty();
   }
 
   /** The lines of a message, as they are written to standard error. */

@@ -21,7 +21,7 @@ public final class Symbols {
             .orElse("")
             .toLowerCase(Locale.ROOT);
     boolean isUtf8 = locale.contains("utf-8") || locale.contains("utf8");
-    return isUtf8 && environment.getOrDefault("GPUSH_PLAIN", "").isEmpty();
+    return isUtf8 && !Look.isPlain(environment);
   }
 
   /** The text with words and ASCII in their place. */

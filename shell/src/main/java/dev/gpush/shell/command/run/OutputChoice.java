@@ -1,5 +1,6 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.control.wire.Facts;
 import dev.gpush.core.run.RunView;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.console.JsonLines;
@@ -8,7 +9,6 @@ import dev.gpush.shell.console.OutputPump;
 import dev.gpush.shell.console.PrefixedLines;
 import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.console.ScreenOutput;
-import dev.gpush.shell.text.Look;
 import java.time.Duration;
 import java.util.Set;
 
@@ -38,8 +38,8 @@ record OutputChoice(Set<Integer> ranks, boolean isWhole, boolean isJson) {
   }
 
   private static RunPrinter open(Call call, Labels labels, Duration patience) {
-    Look look = call.console().look();
-    if (!look.progress() || look.columns() == 0) {
+    Facts facts = call.invocation().facts();
+    if (!facts.out() || !facts.err()) {
       return new PrefixedLines(new OutputPump(call.console()), labels);
     }
     return new ScreenOutput(

@@ -9,6 +9,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.SampleDocuments;
+import dev.gpush.shell.text.Look;
 import dev.gpush.shell.top.ScreenLine;
 import dev.gpush.shell.top.TopLoop;
 import dev.gpush.shell.top.TopPicture;
@@ -78,7 +79,8 @@ public final class TopCommand implements Action {
     Optional<Streams.Terminal> screen =
         call.invocation()
             .terminal()
-            .filter(terminal -> !terminal.type().isEmpty() && !terminal.type().equals("dumb"));
+            .filter(terminal -> !terminal.type().isEmpty() && !terminal.type().equals("dumb"))
+            .filter(_ -> !Look.isPlain(call.environment()));
     boolean isOnce = once || (!json && screen.isEmpty());
     Duration pause = isOnce && interval.isEmpty() ? TopPictures.BRIEF : asked;
     SessionView session = call.session();
