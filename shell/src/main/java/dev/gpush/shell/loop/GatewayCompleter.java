@@ -1,6 +1,7 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.control.client.Captured;
+import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.List;
 import org.jline.reader.Candidate;
@@ -11,6 +12,8 @@ import org.jline.reader.ParsedLine;
 /** Asks the gateway for completions, as the completion scripts of other shells do. */
 final class GatewayCompleter implements Completer {
   private static final String FILES = ":files";
+  private static final String TAB = "\t";
+  private static final String GAP = "  ";
 
   private final CommandRunner runner;
   private final LocalFiles files;
@@ -26,30 +29,35 @@ final class GatewayCompleter implements Completer {
       files.foldersStartingWith(line.word()).forEach(path -> candidates.add(file(path)));
       return;
     }
-    var words = new ArrayList<>(List.of("__complete", "--"));
-    words.addAll(Line.completed(line.words()));
-    Captured answer = runner.ask(words);
+    var question = new ArrayList<>(List.of("__complete", "--"));
+    question.addAll(Line.completed(line.words()));
+    Captured answer = runner.ask(question);
     if (answer.status() != 0) {
       return;
     }
-    String mark = line.words().size() == 1 && line.word().startsWith("@") ? "@" : "";
-    if (!mark.isEmpty()) {
-      candidates.add(word("@all\tall nodes"));
-    }
+    boolean areNodes = line.words().size() == 1 && line.word().startsWith("@");
+    var words = new ArrayList<>(areNodes ? List.of("@all\tall nodes") : List.of());
     for (String candidate : answer.out().lines().toList()) {
       if (candidate.equals(FILES)) {
         files.startingWith(line.word()).forEach(path -> candidates.add(file(path)));
       } else {
-        candidates.add(word(mark + candidate));
+        words.add((areNodes ? "@" : "") + candidate);
       }
     }
+    int longest = words.stream().mapToInt(each -> Width.of(each.split(TAB, 2)[0])).max().orElse(0);
+    int room = reader.getTerminal().getColumns() - 1;
+    words.forEach(each -> candidates.add(word(each, longest, room)));
   }
 
-  private static Candidate word(String line) {
-    int tab = line.indexOf('\t');
-    String word = tab < 0 ? line : line.substring(0, tab);
-    String about = tab < 0 ? null : line.substring(tab + 1);
-    return new Candidate(word, word, null, about, null, null, !word.endsWith("="));
+  /** With what it is beside it, below each other; JLine would align that to the right. */
+  private static Candidate word(String line, int longest, int room) {
+    String[] parts = line.split(TAB, 2);
+    String word = parts[0];
+    String shown =
+        parts.length == 1
+            ? word
+            : Width.cut(word + " ".repeat(longest - Width.of(word)) + GAP + parts[1], room);
+    return new Candidate(word, shown, null, null, null, null, !word.endsWith("="));
   }
 
   private static Candidate file(String path) {

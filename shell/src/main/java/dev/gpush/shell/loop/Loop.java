@@ -92,7 +92,7 @@ public final class Loop {
     this.files = files;
     this.manner = manner;
     this.watch = new ShellWatch(runner, manner, this::show, clock);
-    this.reader = new LiveReader(terminal, variables(history), watch::show);
+    this.reader = new LiveReader(terminal, variables(history, manner), watch::show);
     reader.setParser(new LineParser());
     reader.setCompleter(new GatewayCompleter(runner, files));
     reader.option(LineReader.Option.DISABLE_EVENT_EXPANSION, true);
@@ -100,12 +100,16 @@ public final class Loop {
     reader.option(LineReader.Option.AUTO_FRESH_LINE, true);
   }
 
-  private static Map<String, Object> variables(Optional<Path> history) {
+  private static Map<String, Object> variables(Optional<Path> history, Manner manner) {
     var variables = new HashMap<String, Object>();
     variables.put(LineReader.SECONDARY_PROMPT_PATTERN, "> ");
     variables.put(LineReader.HISTORY_SIZE, HISTORY_LINES);
     variables.put(LineReader.HISTORY_FILE_SIZE, HISTORY_LINES);
     history.ifPresent(file -> variables.put(LineReader.HISTORY_FILE, file));
+    if (manner == Manner.PLAIN) {
+      variables.put(LineReader.COMPLETION_STYLE_STARTING, "bold");
+      variables.put(LineReader.COMPLETION_STYLE_LIST_STARTING, "bold");
+    }
     return variables;
   }
 
