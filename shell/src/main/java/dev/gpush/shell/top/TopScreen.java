@@ -96,7 +96,7 @@ public final class TopScreen {
     while (lines.size() < rows - 1) {
       lines.add(ScreenLine.plain(""));
     }
-    lines.add(new ScreenLine(Width.cut(footer(), columns), Style.HEADING));
+    lines.add(new ScreenLine(Width.cut(footer(columns), columns), Style.HEADING));
     return lines.subList(0, Math.min(lines.size(), rows));
   }
 
@@ -109,14 +109,17 @@ public final class TopScreen {
         + (filter.isEmpty() ? "" : " · /" + Clean.line(filter));
   }
 
-  private String footer() {
+  private String footer(int columns) {
     if (view.typing().isPresent()) {
       TopView.Typing typing = view.typing().get();
       return (typing.isFilter() ? "/" : "node ") + Clean.line(typing.text()) + "▏";
     }
-    return view.opened().isPresent()
-        ? "esc back  ↑↓ scroll  q quit"
-        : "q quit  s sort  / filter  ↑↓ enter or number: node";
+    if (view.opened().isPresent()) {
+      return "esc back  ↑↓ scroll  q quit";
+    }
+    String keys = "q quit  s sort  / filter  ↑↓ enter";
+    String all = keys + " or number: node";
+    return Width.of(all) <= columns ? all : keys + ": node";
   }
 
   private void overview(int columns, int room, List<ScreenLine> lines) {
