@@ -342,6 +342,7 @@ public final class RunExplanation {
     var evidence = new ArrayList<>(verdict.evidence());
     ranks
         .quiet()
+        .filter(_ -> ranks.moved().isEmpty() || !ranks.isQuiet()) // works() has said it.
         .map(
             quiet -> "it " + (ranks.isQuiet() ? "has printed " : "printed ") + ranks.printed(quiet))
         .ifPresent(line -> evidence.add(Evidence.of(line)));
