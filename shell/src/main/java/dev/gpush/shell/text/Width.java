@@ -1,5 +1,7 @@
 package dev.gpush.shell.text;
 
+import org.jline.utils.WCWidth;
+
 /**
  * How many columns of a terminal a text takes: 2 for East Asian wide letters and emoji, 0 for
  * combining marks.
@@ -34,22 +36,6 @@ public final class Width {
     if (letter < 0x300) {
       return 1;
     }
-    int type = Character.getType(letter);
-    if (type == Character.NON_SPACING_MARK
-        || type == Character.ENCLOSING_MARK
-        || type == Character.FORMAT) {
-      return 0;
-    }
-    boolean wide =
-        (letter >= 0x1100 && letter <= 0x115f)
-            || (letter >= 0x2e80 && letter <= 0xa4cf)
-            || (letter >= 0xac00 && letter <= 0xd7a3)
-            || (letter >= 0xf900 && letter <= 0xfaff)
-            || (letter >= 0xfe30 && letter <= 0xfe6f)
-            || (letter >= 0xff00 && letter <= 0xff60)
-            || (letter >= 0xffe0 && letter <= 0xffe6)
-            || (letter >= 0x1f300 && letter <= 0x1faff)
-            || (letter >= 0x20000 && letter <= 0x3fffd);
-    return wide ? 2 : 1;
+    return Math.max(0, WCWidth.wcwidth(letter));
   }
 }

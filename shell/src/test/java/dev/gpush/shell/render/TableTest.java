@@ -9,14 +9,19 @@ final class TableTest {
   @Test
   void alignsByTheWidthOnTheScreen() {
     Table table = new Table("NAME", "SHAPE", "X");
-    table.row("实验", "2×8 H100", "a").row("devbox", "", "b").row("e\u0301e", "🚀", "c");
+    table
+        .row("实验", "2×8 H100", "a")
+        .row("devbox", "", "b")
+        .row("e\u0301e", "🚀", "c")
+        .row("✅", "⏳", "d");
 
     assertEquals(
         """
         NAME    SHAPE     X
         实验    2×8 H100  a
         devbox  -         b
-        e\u0301e      🚀        c\
+        e\u0301e      🚀        c
+        ✅      ⏳        d\
         """,
         String.join("\n", table.lines(0)));
   }
