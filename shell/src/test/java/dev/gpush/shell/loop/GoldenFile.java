@@ -27,6 +27,7 @@ final class GoldenFile implements AutoCloseable {
   enum Window {
     WIDE("80x24", Size.of(80, 24)),
     NARROW("40x10", Size.of(40, 10)),
+    TINY("20x10", Size.of(20, 10)),
     HUGE("300x90", Size.of(300, 90)),
     PLAIN("plain", Size.of(80, 24));
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -150,6 +151,77 @@ final class LiveLoopTest {
       assertFalse(screen.rest().contains("gateway"), screen.rest());
     }
     assertEquals(List.of("[__wake]", "[ps]"), runner.done);
+  }
+
+  @Test
+  void aGatewayThatIsStartedAgainUnderAShellIsSaidAndTheLineStays() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      says("status", STATUS);
+      screen.type("run tr");
+      screen.awaitLook(look -> look.startsWith("devbox · ✓G1 > run tr▮\n" + STATUS));
+      runner.said.add(FakeCommandRunner.GONE);
+      says("status", STATUS);
+      screen.awaitLook(
+          look ->
+              look.startsWith("the gateway was started again\ndevbox · ✓G1 > run tr▮\n" + STATUS));
+
+      screen.type("ain.py\r\u0004");
+      assertEquals(0, screen.status());
+    }
+    assertEquals(List.of("[__wake]", "[run, train.py]"), runner.done);
+  }
+
+  @Test
+  void tenThousandPastedLinesAreCarriedOutInOrder() throws Exception {
+    List<String> lines = IntStream.range(0, 10_000).mapToObj(line -> "ps -s n" + line).toList();
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      screen.type("\u001b[200~" + String.join("\n", lines) + "\u001b[201~\r");
+      screen.type("exit\r");
+      assertEquals(0, screen.status());
+    }
+    assertEquals(10_001, runner.done.size());
+    assertEquals("[ps, -s, n0]", runner.done.get(1));
+    assertEquals("[ps, -s, n9999]", runner.done.getLast());
+  }
+
+  @Test
+  void aWindowThatChangesItsSizeWhileItIsDrawnIsWholeInTheEnd() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      says("status", STATUS);
+      screen.type("run tr");
+      for (int i = 1; i <= 30; i++) {
+        happens("run " + i, "run " + i + " is done, and its line is longer than the window is");
+        says("prompt", "devbox · ✓G" + i + " >");
+        screen.resize(1 + 37 * i % 120, 1 + 11 * i % 40);
+      }
+      screen.resize(80, ROWS);
+      says("prompt", "devbox · ✓G31 >");
+      screen.awaitLook(look -> look.contains("devbox · ✓G31 > run tr▮\n" + STATUS + "\n~"));
+
+      screen.type("\u000c"); // Ctrl-L
+      screen.awaitLook(look -> look.startsWith("devbox · ✓G31 > run tr▮\n" + STATUS + "\n~"));
+    }
+  }
+
+  @Test
+  void ofAThousandChangesTheNewestIsShownAndTheLineIsUndisturbed() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, 12)) {
+      screen.await("G1");
+      for (int i = 1; i <= 1000; i++) {
+        happens("run " + i, "run " + i + " is done");
+        says("prompt", "devbox · ✓G" + i + " >");
+        if (i % 100 == 0) {
+          screen.type("" + i / 100 % 10);
+        }
+      }
+      screen.awaitLook(
+          look ->
+              look.startsWith("run 990 is done\n")
+                  && look.contains("\nrun 1000 is done\ndevbox · ✓G1000 > 1234567890▮\n"));
+    }
   }
 
   @Test

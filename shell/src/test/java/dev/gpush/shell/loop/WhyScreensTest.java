@@ -47,7 +47,9 @@ final class WhyScreensTest {
   @TempDir Path home;
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HUGE")
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"TINY", "HUGE"})
   void eachVerdict(Window window) throws Exception {
     try (var golden = new GoldenFile("why", window)) {
       for (Code code : Code.values()) {

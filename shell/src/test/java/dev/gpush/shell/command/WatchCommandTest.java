@@ -1,0 +1,89 @@
+package dev.gpush.shell.command;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.run.Runs.Picture;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Came;
+import dev.gpush.shell.text.ShellEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What an interactive shell is told between two lines; the last look ends it. */
+final class WatchCommandTest {
+  private final Desk desk = new Desk();
+  private final SessionView session =
+      desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+
+  private static Picture of(SessionView view, String... came) {
+    return new Picture(
+        Optional.of(view), List.of(), Came.nothing().and(Arrays.asList(came), false), List.of());
+  }
+
+  /** The prompt and the state that are told last, and all events as they are shown. */
+  private List<String> told() {
+    FakeInvocation watch = desk.client("gpush __watch");
+    assertEquals(130, desk.call(watch), watch.errText());
+    List<String> lines = watch.outText().lines().toList();
+    var told =
+        new ArrayList<>(
+            lines.stream()
+                .filter(line -> line.startsWith("event\t"))
+                .map(line -> line.substring("event\t".length()))
+                .map(line -> ShellEvent.parse(line).orElseThrow().shown())
+                .toList());
+    for (String word : List.of("prompt\t", "status\t")) {
+      told.add(lines.stream().filter(line -> line.startsWith(word)).toList().getLast());
+    }
+    return told;
+  }
+
+  @Test
+  void itTellsTheStateAndWhatHasChanged() {
+    desk.environment("LANG", "C.UTF-8");
+    desk.runs.pictures.add(() -> of(new ViewChange(session).queued("4 of 19").view()));
+    desk.runs.pictures.add(() -> of(new ViewChange(session).queued("2 of 17").view()));
+
+    assertEquals(
+        List.of(
+            "devbox is queued: 2 of 17",
+            "prompt\tdevbox queued 2 of 17 > ",
+            "status\tdevbox on local · 2 cpu nodes · queued: 2 of 17"),
+        told());
+  }
+
+  @Test
+  void whatRepeatsIsToldOnceInTenSeconds() {
+    for (int looks = 0; looks < 5; looks++) {
+      String[] came = Collections.nCopies(looks, "a.py").toArray(new String[0]);
+      boolean isLater = looks == 4;
+      desk.runs.pictures.add(
+          () -> {
+            desk.clock.advance(Duration.ofSeconds(isLater ? 9 : 1));
+            return of(session, came);
+          });
+    }
+
+    assertEquals(
+        List.of("a.py came home from node 0", "a.py came home from node 0"), told().subList(0, 2));
+  }
+
+  @Test
+  void withoutSymbolsItHasWords() {
+    desk.environment("LANG", "C.UTF-8");
+    desk.environment("GPUSH_PLAIN", "1");
+    desk.runs.pictures.add(() -> of(session));
+
+    assertEquals(
+        List.of(
+            "prompt\tdevbox 2 cpu nodes - G1 > ",
+            "status\tdevbox on local - 2 cpu nodes - ready - 48m idle"),
+        told());
+  }
+}
