@@ -52,6 +52,7 @@ public final class Homecoming {
   private final Conversations conversations;
   private final Obstacles obstacles;
   private final Duration settled;
+  private final Clock clock;
   private final ChangesThere changes;
 
   /**
@@ -136,6 +137,7 @@ public final class Homecoming {
     this.obstacles = obstacles;
     this.settled = settled;
     this.pause = settled;
+    this.clock = clock;
     this.changes = new ChangesThere(settled, largestNew, clock);
   }
 
@@ -238,14 +240,10 @@ public final class Homecoming {
         Decisions.Facts.of(here, nodes, obstacles, changes), options.rules(node.index()));
   }
 
-  /**
-   * What has just changed on the editors' node may come home after this.
-   *
-   * @param attempt the second attempt is made at once
-   */
+  /** Waits until what has just changed there may come home. The second attempt is made at once. */
   void awaitSettled(int attempt) throws InterruptedException {
     if (attempt > 1) {
-      Thread.sleep(settled);
+      clock.sleep(settled);
     }
   }
 
@@ -254,7 +252,7 @@ public final class Homecoming {
       throws InterruptedException, NodeLost, TreeChanged {
     ChangesThere.Found found = look(nodes, wanted);
     for (int i = 1; i < MAX_LOOKS && found.isUnsettled(); i++) {
-      Thread.sleep(settled);
+      clock.sleep(settled);
       conversations.each(
           "check",
           editorsNode(nodes).stream().toList(),

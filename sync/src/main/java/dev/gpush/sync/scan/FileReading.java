@@ -14,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,15 +28,13 @@ final class FileReading {
   private static final int TRIES = 5;
 
   /** … after this long: an editor's save is over by then. */
-  private static final long PAUSE_MILLIS = 10;
+  private static final Duration PAUSE = Duration.ofMillis(10);
 
   /**
    * Some editors empty a file before they write it; a file that became empty so lately is waited
    * for.
    */
   private static final long EMPTY_NANOS = 50_000_000;
-
-  private static final long MILLI = 1_000_000;
 
   /**
    * A file that held still while it was read.
@@ -84,7 +83,7 @@ final class FileReading {
         if (FileStamp.look(file.file(root)).stamp().equals(before.stamp())) {
           return Optional.of(new Content(file, before, readAt, hash));
         }
-        Thread.sleep(PAUSE_MILLIS);
+        clock.sleep(PAUSE);
       }
     } catch (NoSuchFileException gone) {
       return Optional.empty();
@@ -100,7 +99,7 @@ final class FileReading {
     if (look.stamp().size() > 0 || age < 0 || age >= EMPTY_NANOS) {
       return look;
     }
-    Thread.sleep((EMPTY_NANOS - age) / MILLI + 1);
+    clock.sleep(Duration.ofNanos(EMPTY_NANOS - age));
     return FileStamp.look(file);
   }
 
