@@ -341,7 +341,8 @@ final class Decisions {
       boolean isWritten =
           facts.here().get(path).equals(editors().manifest().get(path))
               && !holds.deviations().containsKey(path)
-              && !blockedBy.containsKey(path);
+              && !blockedBy.containsKey(path)
+              && !obstacles.containsKey(path); // It was refused, there or on another node.
       if (!isWritten) {
         stays.add(path);
       }

@@ -427,6 +427,28 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals(Set.of("here"), trashHere(), "both sides had what was replaced now");
   }
 
+  /** It was sent to that node in each attempt, and refused, until the push failed. */
+  @Test
+  void whatIsOnANodeThatMissedASaveIsHeld() throws Exception {
+    nodes(3);
+    laptop.write("a", "1");
+    push();
+    laptop.write("new", "here");
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.pushLooked(List.of(nodes.getFirst()), false);
+    nodes.get(1).folder().write("new", "of 1");
+    nodes.get(2).folder().write("new", "of 2");
+    laptop.write("a", "2");
+
+    assertEquals(1, held().size());
+
+    assertEquals("2", nodes.get(1).folder().read("a"));
+    assertEquals("of 1", nodes.get(1).folder().read("new"));
+    assertEverywhere(keep(KeepRequest.Side.LAPTOP, "new"));
+    assertEquals(Set.of("of 1"), trash(1));
+    assertEquals(Set.of("of 2"), trash(2));
+  }
+
   @Test
   void whatIsInTheWayOnAnotherNodeIsNoVersionOfTheEditorsNode() throws Exception {
     nodes(2);
