@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,40 +23,11 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A node of which only the link is missing: the real {@code files} of the agent as a process, its
- * messages over pipes. Counts bytes, and can be made to die at an exact change of the file system.
+ * messages over a socket. Counts bytes, and can be made to die at an exact change of the file
+ * system.
  */
 final class FakeNode implements SyncNode {
-  /** With a number above 0, kills itself before that change; tells of paths what it is told to. */
-  private static final String PROGRAM =
-      """
-      import json, os, signal, sys
-      sys.path.insert(0, sys.argv[1])
-      left = int(sys.argv[2])
-      def counted(call):
-          def change(*args, **keywords):
-              global left
-              left -= 1
-              if left == 0:
-                  os.kill(os.getpid(), signal.SIGKILL)
-              return call(*args, **keywords)
-          return change
-      from gpush_agent.files import sync
-      lies = json.loads(sys.argv[3])
-      def lie(self, payload):
-          told = lies.get(json.loads(payload.decode())["path"])
-          if told:
-              answer = told.pop(0)
-              if "errno" in answer:
-                  raise OSError(answer["errno"], "")
-              self.send(sync.PULLED, answer)
-          else:
-              self.on_pull(payload)
-      sync.Conversation.HANDLERS[sync.PULL] = lie
-      if left:
-          for name in ("rename", "unlink", "mkdir", "rmdir", "symlink", "write", "chmod", "utime"):
-              setattr(os, name, counted(getattr(os, name)))
-      sys.exit(sync.main({}, 0, 1))
-      """;
+  private static final List<String> PYTHON = List.of(Interpreters.first(), "-I", "-S", "-B");
 
   private static final String RELEASE =
       """
@@ -74,7 +46,7 @@ final class FakeNode implements SyncNode {
   private static final int COMMIT = 7;
 
   private final NodeInfo info;
-  private final List<Process> processes = new CopyOnWriteArrayList<>();
+  private final List<FilesPrograms.Program> running = new CopyOnWriteArrayList<>();
   final AtomicLong toNode = new AtomicLong();
   final AtomicLong fromNode = new AtomicLong();
   final AtomicInteger flights = new AtomicInteger();
@@ -95,6 +67,12 @@ final class FakeNode implements SyncNode {
 
   // guarded by this
   private boolean isFrozen;
+
+  /** No conversation can be opened. */
+  volatile boolean isDown;
+
+  // guarded by this
+  private Optional<FilesPrograms> programs = Optional.empty();
 
   /** What it says that paths are when they are pulled, one answer after the other. */
   volatile Json.Obj lies = Json.object();
@@ -126,25 +104,29 @@ final class FakeNode implements SyncNode {
   @Override
   public Duplex open() throws IOException {
     opened.incrementAndGet();
-    Process process = python(PROGRAM, String.valueOf(dieAt), lies.write());
+    if (isDown) {
+      throw new IOException("its link is down");
+    }
+    FilesPrograms.Program program = programs().start(dieAt, lies);
     dieAt = 0;
-    processes.removeIf(each -> !each.isAlive());
-    processes.add(process);
-    return new ProcessDuplex(process);
+    running.add(program);
+    return new Conversation(program);
   }
 
-  private static Process python(String program, String... arguments) throws IOException {
-    var command =
-        new ArrayList<>(
-            List.of(Interpreters.first(), "-I", "-S", "-B", "-c", program, agent().toString()));
-    command.addAll(List.of(arguments));
-    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+  private synchronized FilesPrograms programs() throws IOException {
+    if (programs.isEmpty()) {
+      programs = Optional.of(new FilesPrograms(PYTHON, agent()));
+    }
+    return programs.get();
   }
 
   /** As the agent does at the end of a lease: what was kept. */
   List<String> release() throws IOException, InterruptedException {
-    stop();
-    Process process = python(RELEASE, info.workspace(), info.state());
+    kill();
+    var command = new ArrayList<>(PYTHON);
+    command.addAll(List.of("-c", RELEASE, agent().toString(), info.workspace(), info.state()));
+    Process process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     String out = new String(process.getInputStream().readAllBytes());
     if (process.waitFor() != 0) {
       throw new IOException("release failed");
@@ -162,38 +144,43 @@ final class FakeNode implements SyncNode {
     notifyAll();
   }
 
-  /** The line to it: what is being written arrives in part or not at all. */
-  void cut() {
-    for (Process process : processes) {
-      try {
-        process.getOutputStream().close();
-      } catch (IOException gone) {
-        // It is closed already.
-      }
+  /** The line to it: what is being written arrives in part or not at all. Waits for its end. */
+  void cut() throws IOException {
+    for (FilesPrograms.Program program : ended()) {
+      program.cut();
     }
   }
 
-  void kill() throws InterruptedException {
-    for (Process process : processes) {
-      process.destroyForcibly().waitFor();
+  /** Ends what runs there. The next conversation starts another process. */
+  void kill() throws IOException {
+    for (FilesPrograms.Program program : ended()) {
+      program.kill();
     }
   }
 
-  void stop() throws InterruptedException {
-    for (Process process : processes) {
-      process.destroy();
-      process.waitFor();
+  private List<FilesPrograms.Program> ended() {
+    List<FilesPrograms.Program> all = List.copyOf(running);
+    running.removeAll(all);
+    return all;
+  }
+
+  /** Ends all of it. */
+  synchronized void close() throws IOException, InterruptedException {
+    kill();
+    if (programs.isPresent()) {
+      programs.get().close();
+      programs = Optional.empty();
     }
   }
 
-  private final class ProcessDuplex implements Duplex {
-    private final Process process;
+  private final class Conversation implements Duplex {
+    private final FilesPrograms.Program program;
 
     // guarded by the node
     private boolean isClosed;
 
-    ProcessDuplex(Process process) {
-      this.process = process;
+    Conversation(FilesPrograms.Program program) {
+      this.program = program;
     }
 
     private void awaitThaw() throws IOException {
@@ -214,7 +201,7 @@ final class FakeNode implements SyncNode {
 
     @Override
     public InputStream in() {
-      return new FilterInputStream(process.getInputStream()) {
+      return new FilterInputStream(program.in()) {
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
           awaitThaw();
@@ -228,7 +215,7 @@ final class FakeNode implements SyncNode {
 
     @Override
     public OutputStream out() {
-      return new FilterOutputStream(process.getOutputStream()) {
+      return new FilterOutputStream(program.out()) {
         @Override
         public void write(byte[] source, int offset, int length) throws IOException {
           if (length > TYPE && source[offset + TYPE] == PULL) {
@@ -240,20 +227,31 @@ final class FakeNode implements SyncNode {
           if (length > TYPE && source[offset + TYPE] == COMMIT) {
             beforeCommit.run();
           }
-          Moment next = moment.get();
-          if (next != null
-              && next.bytes().addAndGet(-length) <= 0
-              && moment.compareAndSet(next, null)) {
-            next.action().run();
-          }
+          int first = atMoment(source, offset, length);
           writers.incrementAndGet();
           try {
             awaitThaw();
           } finally {
             writers.decrementAndGet();
           }
-          out.write(source, offset, length);
+          out.write(source, offset + first, length - first);
           toNode.addAndGet(length);
+        }
+
+        /** Returns how many of the bytes were written before it. */
+        private int atMoment(byte[] source, int offset, int length) throws IOException {
+          Moment next = moment.get();
+          if (next == null) {
+            return 0;
+          }
+          long left = next.bytes().getAndAdd(-length);
+          if (left > length || !moment.compareAndSet(next, null)) {
+            return 0;
+          }
+          int first = (int) Math.max(left, 0);
+          out.write(source, offset, first);
+          next.action().run();
+          return first;
         }
 
         @Override
@@ -270,8 +268,8 @@ final class FakeNode implements SyncNode {
         isClosed = true;
         FakeNode.this.notifyAll();
       }
-      process.getOutputStream().close();
-      process.destroy();
+      program.close();
+      running.remove(program);
     }
   }
 }

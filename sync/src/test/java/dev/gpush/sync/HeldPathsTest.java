@@ -33,17 +33,17 @@ final class HeldPathsTest extends SyncFixture {
   }
 
   private Set<String> trashHere() throws IOException {
-    return new HashSet<>(Sides.contents(base.resolve("trash")).values());
+    return new HashSet<>(new WorkFolder(base.resolve("trash")).texts().values());
   }
 
   private Set<String> trash(int node) throws IOException {
-    return new HashSet<>(Sides.contents(state(nodes.get(node)).resolve("trash")).values());
+    return new HashSet<>(new WorkFolder(state(nodes.get(node)).resolve("trash")).texts().values());
   }
 
   private void assertEverywhere(Generation generation) throws Exception {
     assertAllHold(generation);
     for (FakeNode node : nodes) {
-      assertEquals(Sides.contents(laptop.path()), Sides.contents(node.folder().path()));
+      assertEquals(laptop.texts(), node.folder().texts());
     }
     assertEquals(List.of(), sync.last().held());
   }
@@ -249,7 +249,7 @@ final class HeldPathsTest extends SyncFixture {
     makePipe(laptop, "pipe");
     laptop.write("folder/new", "here").write("other/x", "here").link("link", "other");
     laptop.write("file", "here");
-    Map<String, String> before = Sides.contents(laptop.path());
+    Map<String, String> before = laptop.texts();
     held();
 
     assertEquals(
@@ -262,7 +262,7 @@ final class HeldPathsTest extends SyncFixture {
             "file/x", "file is no folder here"),
         inTheWay("secret", "pipe", "out", "folder", "link/x", "file/x"));
 
-    assertEquals(before, Sides.contents(laptop.path()));
+    assertEquals(before, laptop.texts());
     for (String each : List.of("secret", "pipe", "out", "folder", "link", "file")) {
       laptop.move(each, "../" + each);
     }
@@ -374,7 +374,7 @@ final class HeldPathsTest extends SyncFixture {
 
     assertEquals("here", laptop.read("a"));
     assertEquals("there", editors().read("a"));
-    assertEquals(Map.of("a", "here", "b", "1"), Sides.contents(nodes.get(1).folder().path()));
+    assertEquals(Map.of("a", "here", "b", "1"), nodes.get(1).folder().texts());
     laptop.write("b", "2");
     sync.lookAgain(Optional.empty(), Set.of());
     sync.pushLooked(List.of(nodes.get(1)), false);
@@ -399,9 +399,8 @@ final class HeldPathsTest extends SyncFixture {
 
     push();
 
-    assertEquals(Map.of("a", "second", "new.py", "second"), Sides.contents(laptop.path()));
-    assertEquals(
-        Map.of("a", "second", "new.py", "second"), Sides.contents(nodes.get(1).folder().path()));
+    assertEquals(Map.of("a", "second", "new.py", "second"), laptop.texts());
+    assertEquals(Map.of("a", "second", "new.py", "second"), nodes.get(1).folder().texts());
     assertTrue(commits[0] > 1, "the edit was made in the first commit");
   }
 

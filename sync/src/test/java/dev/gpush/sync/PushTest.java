@@ -234,7 +234,7 @@ class PushTest extends SyncFixture {
     nodes(1);
     laptop.write("a", "1").write("d/b", "2");
     push();
-    nodes.getFirst().stop();
+    nodes.getFirst().kill();
     new WorkFolder(state(nodes.getFirst()).getParent())
         .delete(state(nodes.getFirst()).getFileName().toString());
 
@@ -275,7 +275,7 @@ class PushTest extends SyncFixture {
     for (int round = 0; round < 12; round++) {
       mutate(random);
       FakeNode victim = nodes.get(random.nextInt(count));
-      victim.stop();
+      victim.kill();
       victim.dieAt = 1 + random.nextInt(60);
       moved.add(push());
       for (FakeNode node : nodes) {

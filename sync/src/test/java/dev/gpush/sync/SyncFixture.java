@@ -55,11 +55,11 @@ public class SyncFixture {
   }
 
   @AfterEach
-  void stop() throws InterruptedException {
+  void stop() throws IOException, InterruptedException {
     sync.close();
     tasks.close();
     for (FakeNode node : nodes) {
-      node.stop();
+      node.close();
     }
   }
 

@@ -6,28 +6,37 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.time.Clock;
+import dev.gpush.sync.Versions.Item;
 import dev.gpush.sync.home.NodeWatch;
+import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileTime;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -35,38 +44,45 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Random work on the laptop, in an editor on node 0 and, against all advice, on node 1, while nodes
- * die, lines are cut, disks fill, the gateway ends and clocks jump. Whatever a push does with it:
- * no content is lost that only its user could make again, no file is ever half of one, nothing
- * outside the project is touched, and as soon as the trouble ends all sides are equal.
+ * A model: one thing after another happens at random on the laptop, on node 0, where people edit,
+ * and on two more nodes. People, editors, git and ranks change files, commands and saves move them,
+ * lines are cut, processes are killed, disks fill, nodes start again empty, and the gateway ends.
+ * The gateway's side and the nodes' programs are the real ones, and time passes only as the model
+ * says. After each step no version of a person's file is lost, no file is half of one, and nothing
+ * is where it does not belong; in the end all sides are equal.
  *
- * <p>A few steps in every build, {@code scripts/long sync} takes thousands, and with the profile
- * long a hundred thousand. {@code -Dgpush.seed} and {@code -Dgpush.rounds} repeat one.
+ * <p>Some thousand steps in every build, {@code scripts/long sync} takes more, and with the profile
+ * long a hundred thousand. {@code -Dgpush.seed} and {@code -Dgpush.rounds} repeat them.
  */
 final class SyncOracleTest extends SyncFixture {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
-  private static final int FEW = Integer.getInteger("gpush.rounds", 40);
-  private static final int MANY = Integer.getInteger("gpush.rounds", LONG ? 100_000 : 3_000);
-  private static final int UNTIL_CALM = 20;
-  private static final int NODES = 2;
-  private static final int NAMES = 9;
-  private static final int LONGEST = 6_000;
-  private static final int MOST_BYTES = 7_000;
-  private static final int MOST_CHANGES = 60;
-  private static final String KEPT = "kept.py";
+  private static final int FEW = Integer.getInteger("gpush.rounds", 2_000);
+  private static final int MANY = Integer.getInteger("gpush.rounds", LONG ? 100_000 : 20_000);
+  private static final int UNTIL_CALM = 60;
+  private static final int NODES = 3;
+  private static final int MOST_BYTES = 3_000;
+  private static final int MOST_CHANGES = 40;
+  private static final int FILLING = 256 << 10;
+  private static final String HEAD = "ref: refs/heads/main\n";
   private static final String OUTSIDE = "not of the project";
 
+  /** Each is over when the push is. */
   private enum Trouble {
     NONE,
     NODE_DIES,
-    NODE_KILLED,
     LINE_CUT,
+    LINK_DOWN,
+    GATEWAY_ENDS,
     DISK_FULL,
-    GATEWAY_ENDS
+    EDITED_MEANWHILE
   }
 
-  /** The time of day of a machine whose battery is empty. */
-  private static final class JumpingClock implements Clock {
+  /** How a push or a save ended, and of what a user can do about it. */
+  private record End(String word, boolean isDone) {}
+
+  /** Time passes as the model says; the time of day is the real one, or jumps. */
+  private static final class ModelClock implements Clock {
+    private final AtomicLong nanos = new AtomicLong();
     private volatile Duration off = Duration.ZERO;
 
     @Override
@@ -76,25 +92,46 @@ final class SyncOracleTest extends SyncFixture {
 
     @Override
     public long nanos() {
-      return Clock.system().nanos();
+      return nanos.get();
+    }
+
+    @Override
+    public void sleep(Duration time) {
+      nanos.addAndGet(time.toNanos());
+    }
+  }
+
+  /** All trees, by their places. */
+  private record World(Map<Integer, Map<String, Item>> trees) {
+    Map<String, Item> of(int place) {
+      return Objects.requireNonNull(trees.get(place));
     }
   }
 
   private final long seed = Long.getLong("gpush.seed", System.nanoTime());
   private final Random random = new Random(seed);
-  private final JumpingClock jumping = new JumpingClock();
-  private final Sides sides = new Sides();
-  private final Set<String> known = new HashSet<>(Set.of(""));
+  private final ModelClock time = new ModelClock();
+  private final Versions versions = new Versions();
+  private final TreeEdits edits = new TreeEdits(random, versions);
   private final Map<String, Integer> counts = new TreeMap<>();
   private final List<Path> mounts = new ArrayList<>();
   private final List<String> history = new ArrayList<>();
-  private int written;
+
+  /** What was edited while a push was on. */
+  private final Set<String> touched = new HashSet<>();
+
+  /** A user has decided something. */
+  private boolean isForced;
+
+  private Manifest pushed = Manifest.empty();
+  private List<HeldPath> held = List.of();
   private boolean canFill;
+  private String at = "";
 
   @AfterEach
   void unmount() throws Exception {
     for (FakeNode node : nodes) {
-      node.stop();
+      node.kill();
     }
     for (Path mount : mounts) {
       new ProcessBuilder("umount", mount.toString()).start().waitFor();
@@ -116,7 +153,7 @@ final class SyncOracleTest extends SyncFixture {
   private void nothingIsLostIn(int steps) throws Exception {
     System.out.printf(
         "SyncOracleTest seed %d, %d steps (-Dgpush.seed, -Dgpush.rounds)%n", seed, steps);
-    clock = jumping;
+    clock = time;
     restartGateway();
     nodes(NODES);
     canFill = true;
@@ -128,9 +165,20 @@ final class SyncOracleTest extends SyncFixture {
     if (!canFill) {
       System.out.println("SyncOracleTest: no disk is full, because nothing can be mounted here");
     }
-    laptop.write(KEPT, next()); // An empty workspace is asked about.
+    Files.createDirectories(laptop.path().resolve(".git/refs"));
+    Files.createDirectories(laptop.path().resolve(".git/objects"));
+    laptop.write(".git/HEAD", HEAD);
+    laptop.write(TreeEdits.KEPT, versions.next(3)).write(TreeEdits.RULES, versions.fixed("*.ign"));
     try {
-      steps(steps);
+      for (int step = 1; step <= steps; step++) {
+        at = "seed " + seed + ", step " + step;
+        if (step % UNTIL_CALM == 1) {
+          allBecomeEqual();
+        }
+        step();
+      }
+      at = "seed " + seed + ", the end";
+      allBecomeEqual();
     } catch (Exception | AssertionError failed) {
       history.forEach(System.out::println);
       throw failed;
@@ -138,54 +186,200 @@ final class SyncOracleTest extends SyncFixture {
     System.out.println("SyncOracleTest: " + counts);
   }
 
-  private void steps(int steps) throws Exception {
-    for (int step = 1; step <= steps; step++) {
-      if (step % UNTIL_CALM == 1) {
-        allBecomeEqual("step " + step);
-      }
-      work(laptop.path());
-      for (FakeNode node : nodes) {
-        if (node.equals(nodes.getFirst()) || random.nextInt(5) == 0) {
-          work(node.folder().path());
-        }
-      }
-      step("seed " + seed + ", step " + step);
-    }
-    allBecomeEqual("the end");
-  }
-
   // ---- a step
 
-  private void step(String at) throws Exception {
-    sides.before(laptop.path(), folders());
-    history.add(at + "\n  before " + everything());
-    Trouble trouble = pick();
-    boolean isPushed = push(trouble);
-    if (trouble == Trouble.DISK_FULL) {
-      heal();
+  private void step() throws Exception {
+    time.sleep(Duration.ofMillis(random.nextInt(150)));
+    if (random.nextInt(20) == 0) {
+      time.off = Duration.ofSeconds(random.nextInt(-100_000, 100_000));
     }
-    String what = at + ", " + trouble + (isPushed ? ", pushed" : ", held");
-    var kept = new ArrayList<Set<String>>();
-    for (FakeNode node : nodes) {
-      kept.add(kept(node));
+    switch (random.nextInt(20)) {
+      case 0, 1, 2, 3, 4 -> work(Versions.LAPTOP);
+      case 5, 6, 7, 8, 9 -> work(Versions.EDITORS);
+      case 10, 11 -> work(1 + random.nextInt(NODES - 1));
+      case 12 -> rank(random.nextInt(NODES));
+      case 13, 14, 15 -> pushes();
+      case 16, 17 -> saves();
+      case 18 -> comesHome();
+      default -> somethingEnds();
     }
-    Map<String, String> here = Sides.contents(laptop.path());
-    List<String> lost = sides.lost(here, tree(nodes.getFirst()), kept);
-    history.add(what + "\n  after  " + everything());
-    assertEquals(List.of(), lost, what);
-    assertWhole(laptop.path(), what);
-    for (FakeNode node : nodes) {
-      assertWhole(node.folder().path(), what);
-      assertEquals(OUTSIDE, Files.readString(home(node).resolve("outside/file")), what);
+  }
+
+  private void work(int place) throws IOException {
+    Path root = root(place);
+    if (Files.isDirectory(root)) {
+      Map<String, Item> before = Versions.items(root);
+      for (int i = random.nextInt(3); i >= 0; i--) {
+        edits.person(root);
+      }
+      changed(place, before, "works");
     }
-    if (isPushed) {
-      for (FakeNode node : nodes) {
-        assertHasWhatWasPushed(node, what);
+  }
+
+  private void rank(int place) throws IOException {
+    if (Files.isDirectory(root(place))) {
+      Map<String, Item> before = Versions.items(root(place));
+      edits.rank(root(place));
+      changed(place, before, "a rank works");
+    }
+  }
+
+  private void changed(int place, Map<String, Item> before, String what) throws IOException {
+    Map<String, Item> after = Versions.items(root(place));
+    versions.changed(place, before, after);
+    String changes = changes(before, after);
+    history.add(at + ": " + name(place) + " " + what + changes);
+  }
+
+  private static String changes(Map<String, Item> before, Map<String, Item> after) {
+    var changes = new StringBuilder();
+    differences(before, after)
+        .forEach(
+            path ->
+                changes.append(
+                    " " + path + ": " + before.get(path) + " ⇒ " + after.get(path) + ";"));
+    return changes.toString();
+  }
+
+  private static Set<String> differences(Map<String, Item> before, Map<String, Item> after) {
+    var paths = new TreeSet<>(before.keySet());
+    paths.addAll(after.keySet());
+    paths.removeIf(path -> Objects.equals(before.get(path), after.get(path)));
+    return paths;
+  }
+
+  private void pushes() throws Exception {
+    Trouble trouble = trouble();
+    PushOptions options = options();
+    World before = look();
+    begin(trouble);
+    End end = ended(trouble, () -> sync.push(all(), options, talk));
+    isForced = options.overwrite() || !options.kept().isEmpty();
+    over(trouble);
+    World after = look();
+    String what = trouble + " push " + words(options) + end.word();
+    checked(what, before, after);
+    if (end.isDone()) {
+      assertAreEqual(after);
+      if (trouble == Trouble.NONE && !options.overwrite() && random.nextBoolean()) {
+        assertNothingIsSent(after);
+      }
+    }
+    if (trouble == Trouble.NONE && end.word().equals("Held") && options.kept().isEmpty()) {
+      assertHeldAsTheyWere(before, after);
+    }
+  }
+
+  private static String words(PushOptions options) {
+    return (options.overwrite() ? "--overwrite " : "")
+        + (options.kept().isEmpty() ? "" : "--keep " + options.keep() + " " + options.kept() + " ");
+  }
+
+  private PushOptions options() {
+    PushOptions usual = PushOptions.standard();
+    List<HeldPath> held = sync.last().held();
+    if (!held.isEmpty() && random.nextBoolean()) {
+      return usual.keeping(
+          new KeepRequest(
+              random.nextBoolean() ? KeepRequest.Side.LAPTOP : KeepRequest.Side.NODE,
+              random.nextBoolean()
+                  ? List.of("")
+                  : List.of(held.get(random.nextInt(held.size())).path())));
+    }
+    return random.nextInt(8) == 0 ? usual.overwriting() : usual;
+  }
+
+  /** As while nobody types a command: perhaps to those nodes only that can be reached. */
+  private void saves() throws Exception {
+    Trouble trouble = trouble();
+    World before = look();
+    boolean check = random.nextBoolean();
+    List<SyncNode> some =
+        random.nextInt(4) > 0 ? all() : List.copyOf(nodes.subList(random.nextInt(2), 2));
+    boolean isHomeFirst = random.nextBoolean();
+    begin(trouble);
+    End end =
+        ended(
+            trouble,
+            () -> {
+              sync.lookAgain(Optional.empty(), Set.of());
+              if (isHomeFirst) {
+                sync.comeHome(nodes.getFirst(), due());
+                sync.lookAgain(Optional.empty(), Set.of());
+              }
+              sync.pushLooked(some, check);
+            });
+    over(trouble);
+    checked(trouble + " save to " + some.size() + " " + end.word(), before, look());
+  }
+
+  private NodeWatch.Due due() throws IOException {
+    List<String> paths = List.copyOf(Versions.items(root(Versions.EDITORS)).keySet());
+    if (paths.isEmpty() || random.nextBoolean()) {
+      return NodeWatch.Due.all();
+    }
+    String some = paths.get(random.nextInt(paths.size()));
+    String other = paths.get(random.nextInt(paths.size()));
+    return new NodeWatch.Due(false, new HashSet<>(List.of(some, other)));
+  }
+
+  /** As while a run holds saves. */
+  private void comesHome() throws Exception {
+    Trouble trouble = trouble();
+    World before = look();
+    var came = new HashSet<String>();
+    sync.home().listen((paths, _) -> came.addAll(paths));
+    NodeWatch.Due due = due();
+    begin(trouble);
+    End end =
+        ended(
+            trouble,
+            () -> {
+              sync.lookAgain(Optional.empty(), Set.of());
+              sync.comeHome(nodes.getFirst(), due);
+            });
+    over(trouble);
+    World after = look();
+    checked(trouble + " homecoming " + end.word(), before, after);
+    if (trouble == Trouble.NONE) {
+      for (int place = 0; place < NODES; place++) {
+        assertEquals(before.of(place), after.of(place), at + ": homecoming on " + place);
       }
     }
   }
 
-  private Trouble pick() {
+  private void somethingEnds() throws Exception {
+    FakeNode node = nodes.get(random.nextInt(NODES));
+    int place = node.info().index();
+    switch (random.nextInt(4)) {
+      case 0 -> {
+        history.add(at + ": another gateway");
+        restartGateway();
+        if (random.nextBoolean()) {
+          sync.learn(all());
+        }
+      }
+      case 1 -> {
+        history.add(at + ": a program on " + name(place) + " is killed");
+        node.kill();
+      }
+      case 2 -> {
+        history.add(at + ": the line to " + name(place) + " is cut");
+        node.cut();
+      }
+      default -> {
+        history.add(at + ": " + name(place) + " starts again empty");
+        node.kill();
+        empty(node.folder().path());
+        empty(state(node));
+        versions.forgetLost(places(look()));
+      }
+    }
+  }
+
+  // ---- trouble
+
+  private Trouble trouble() {
     if (random.nextBoolean()) {
       return Trouble.NONE;
     }
@@ -193,153 +387,279 @@ final class SyncOracleTest extends SyncFixture {
     return some == Trouble.DISK_FULL && !canFill ? Trouble.LINE_CUT : some;
   }
 
-  private boolean push(Trouble trouble) throws Exception {
+  private void begin(Trouble trouble) throws IOException {
     FakeNode victim = nodes.get(random.nextInt(NODES));
-    Thread pushing = Thread.currentThread();
     switch (trouble) {
       case NONE -> {}
       case NODE_DIES -> {
-        victim.stop();
+        victim.kill();
         victim.dieAt = 1 + random.nextInt(MOST_CHANGES);
       }
-      case NODE_KILLED -> after(victim, () -> kill(victim));
-      case LINE_CUT -> after(victim, victim::cut);
-      case DISK_FULL -> fill(victim);
-      case GATEWAY_ENDS -> after(victim, pushing::interrupt);
-    }
-    if (random.nextInt(10) == 0) {
-      jumping.off = Duration.ofSeconds(random.nextInt(-100_000, 100_000));
-    }
-    String how = "pushed";
-    try {
-      how = isSave() ? "saved" : "pushed";
-      if (how.equals("saved")) {
-        sync.lookAgain(Optional.empty(), Set.of());
-        if (random.nextBoolean()) {
-          var said = new NodeWatch.Due(false, new HashSet<>(List.of(path(), path())));
-          sync.comeHome(nodes.getFirst(), said);
-          sync.lookAgain(Optional.empty(), Set.of());
+      case LINE_CUT -> cut(victim, false);
+      case LINK_DOWN -> cut(victim, true);
+      case GATEWAY_ENDS -> {
+        // Each node has got as much of it as the gateway has written to it by then.
+        for (FakeNode node : nodes) {
+          if (node.equals(victim) || random.nextBoolean()) {
+            cut(node, true);
+          }
         }
-        sync.pushLooked(all(), random.nextBoolean());
-      } else {
-        PushOptions options = PushOptions.standard();
-        sync.push(all(), random.nextInt(3) == 0 ? options.overwriting() : options, talk);
       }
-    } catch (GpushException held) {
-      how = failed(held, trouble);
-    } catch (NodeFailed held) {
-      how = failed(held.failure(), trouble);
-    } catch (InterruptedException ended) {
-      how = "ended";
+      case DISK_FULL -> fill(victim);
+      case EDITED_MEANWHILE -> edit(victim);
     }
-    boolean isLate = Thread.interrupted();
+  }
+
+  private void cut(FakeNode node, boolean isForLong) {
+    Runnable cut =
+        () -> {
+          node.isDown = isForLong;
+          node.beforePrepare = () -> {};
+          node.beforeCommit = () -> {};
+          unchecked(node::cut);
+        };
+    switch (random.nextInt(4)) {
+      case 0 -> node.beforePrepare = cut;
+      case 1 -> node.beforeCommit = cut;
+      default ->
+          node.moment.set(new FakeNode.Moment(new AtomicLong(random.nextInt(MOST_BYTES)), cut));
+    }
+  }
+
+  /** Somebody works at a moment of the push, here or there. */
+  private void edit(FakeNode victim) {
+    int place = random.nextInt(3) == 0 ? Versions.LAPTOP : victim.info().index();
+    var left = new AtomicInteger(1);
+    Runnable edit =
+        () -> {
+          if (left.getAndDecrement() > 0) {
+            unchecked(() -> workMeanwhile(place));
+          }
+        };
+    if (place == Versions.LAPTOP && random.nextInt(4) == 0) {
+      talk.onceAt("syncing", edit);
+      return;
+    }
+    switch (random.nextInt(3)) {
+      case 0 -> nodes.getFirst().beforePull = edit;
+      case 1 -> victim.beforePrepare = edit;
+      default -> victim.beforeCommit = edit;
+    }
+  }
+
+  private void workMeanwhile(int place) throws IOException {
+    if (!Files.isDirectory(root(place))) {
+      return;
+    }
+    Map<String, Item> before = Versions.items(root(place));
+    for (int i = 0; i < 4; i++) {
+      edits.person(root(place));
+    }
+    changed(place, before, "works meanwhile");
+    touched.addAll(differences(before, Versions.items(root(place))));
+  }
+
+  private void over(Trouble trouble) throws IOException {
+    for (FakeNode node : nodes) {
+      node.moment.set(null);
+      node.dieAt = 0;
+      node.isDown = false;
+      node.beforePull = () -> {};
+      node.beforePrepare = () -> {};
+      node.beforeCommit = () -> {};
+      Files.deleteIfExists(home(node).resolve("filler"));
+    }
+    talk.onceAt("syncing", () -> {});
     if (trouble == Trouble.GATEWAY_ENDS) {
       restartGateway();
-    } else {
-      assertTrue(!isLate, "nobody else interrupts");
     }
-    nodes.forEach(node -> node.moment.set(null));
-    victim.dieAt = 0;
-    counts.merge(trouble + " " + how, 1, Integer::sum);
-    return how.equals("pushed");
   }
 
-  /**
-   * A user can do something about these, and a node that was to die may do so later; everything
-   * else needs the trouble.
-   */
-  private String failed(GpushException held, Trouble trouble) {
-    boolean isForUser =
-        held.failure() instanceof SyncFailure.Held
-            || held.failure() instanceof AgentFailure.LinkOver
-            || held.failure() instanceof UsageFailure.NobodyToAsk
-            || held.failure() instanceof SyncFailure.NotWritten;
-    if (!isForUser && trouble == Trouble.NONE) {
-      throw new AssertionError("without any trouble: " + held.failure(), held);
-    }
-    return held.failure().getClass().getSimpleName();
+  @FunctionalInterface
+  private interface Action {
+    void run() throws Exception;
   }
 
-  /** As while nobody types a command. */
-  private boolean isSave() {
-    return random.nextInt(3) == 0;
-  }
-
-  private void after(FakeNode node, Runnable action) {
-    node.moment.set(new FakeNode.Moment(new AtomicLong(random.nextInt(MOST_BYTES)), action));
-  }
-
-  private static void kill(FakeNode node) {
+  private static void unchecked(Action action) {
     try {
-      node.kill();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
+      action.run();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    } catch (Exception failed) {
+      throw new IllegalStateException(failed);
     }
+  }
+
+  private End ended(Trouble trouble, Action action) throws Exception {
+    touched.clear();
+    talk.said.clear();
+    isForced = false;
+    try {
+      action.run();
+      pushed = sync.pushed();
+      held = sync.last().held();
+      return new End("done", true);
+    } catch (GpushException failed) {
+      return failed(failed, trouble);
+    } catch (NodeFailed failed) {
+      // A save leaves that node out. Of several conversations that ended, it finds one at a time.
+      boolean isLost = failed.failure().failure() instanceof AgentFailure.LinkOver;
+      return isLost ? new End("LinkOver", false) : failed(failed.failure(), trouble);
+    }
+  }
+
+  /** A user can do something about these; everything else needs the trouble. */
+  private End failed(GpushException failed, Trouble trouble) {
+    boolean isForUser =
+        failed.failure() instanceof SyncFailure.Held
+            || failed.failure() instanceof SyncFailure.NotHeld
+            || failed.failure() instanceof SyncFailure.InTheWay
+            || failed.failure() instanceof SyncFailure.NotPulled
+            || failed.failure() instanceof UsageFailure.NobodyToAsk;
+    boolean isLate =
+        trouble == Trouble.EDITED_MEANWHILE
+            && failed.failure() instanceof AgentFailure.NotUnderstood;
+    boolean isOfTrouble =
+        trouble != Trouble.NONE
+            && (failed.failure() instanceof AgentFailure.LinkOver
+                || failed.failure() instanceof SyncFailure.NodeCannotWrite);
+    if (!isForUser && !isLate && !isOfTrouble) {
+      throw new AssertionError(at + ", " + trouble + ": " + failed.failure(), failed);
+    }
+    return new End(failed.failure().getClass().getSimpleName(), false);
   }
 
   // ---- what must hold
 
-  /** All trees and trashes, with the numbers of the texts. */
-  private String everything() throws IOException {
-    var all = new TreeMap<String, Map<String, String>>();
-    all.put("laptop", Sides.contents(laptop.path()));
-    all.put("trash here", Sides.contents(base.resolve("trash")));
+  private void checked(String what, World before, World after) throws Exception {
+    counts.merge(what.replaceAll("--keep.*\\] ", "--keep "), 1, Integer::sum);
+    history.add(at + ": " + what);
+    for (int place = Versions.LAPTOP; place < NODES; place++) {
+      String changes = changes(before.of(place), after.of(place));
+      if (!changes.isEmpty()) {
+        history.add("    " + name(place) + changes);
+      }
+    }
+    talk.said.forEach(line -> history.add("    says " + line));
+    sync.last().held().forEach(each -> history.add("    held " + each.path() + ": " + each.why()));
+    assertEquals(List.of(), versions.lost(places(after)), at + ": lost");
+    for (int place = Versions.LAPTOP; place < NODES; place++) {
+      assertEquals(List.of(), versions.unknown(after.of(place)), at + ": half on " + name(place));
+      assertNothingOfOthers(place, before, after);
+    }
+    assertEquals(HEAD, Files.readString(laptop.path().resolve(".git/HEAD")), at);
     for (FakeNode node : nodes) {
-      all.put("node " + node.info().index(), tree(node));
-      all.put("trash " + node.info().index(), Sides.contents(state(node).resolve("trash")));
-    }
-    all.values().forEach(tree -> tree.replaceAll((_, text) -> Sides.name(text)));
-    return all.toString();
-  }
-
-  /** Where the user of a node finds a text again. */
-  private Set<String> kept(FakeNode node) throws IOException {
-    var kept = new HashSet<String>();
-    kept.addAll(Sides.contents(laptop.path()).values());
-    kept.addAll(Sides.contents(base.resolve("trash")).values());
-    for (FakeNode each : List.of(nodes.getFirst(), node)) {
-      kept.addAll(tree(each).values());
-      kept.addAll(Sides.contents(state(each).resolve("trash")).values());
-    }
-    return kept;
-  }
-
-  private void assertWhole(Path root, String what) throws IOException {
-    for (Map.Entry<String, String> file : Sides.contents(root).entrySet()) {
-      assertTrue(known.contains(file.getValue()), () -> what + ": half a file " + file.getKey());
+      assertEquals(OUTSIDE, Files.readString(home(node).resolve("outside/file")), at);
+      assertTrue(!Files.exists(node.folder().path().resolve(".git")), at + ": .git was sent");
     }
   }
 
-  private void assertHasWhatWasPushed(FakeNode node, String what) throws Exception {
-    Map<String, String> here = Sides.contents(laptop.path());
-    Map<String, String> there = tree(node);
-    for (String path : sync.pushed().entries().keySet()) {
-      assertEquals(
-          here.get(path), there.get(path), () -> what + ": " + path + " on " + node.info().index());
+  /** What is ignored, and what programs write, stays where it is and goes nowhere. */
+  private void assertNothingOfOthers(int place, World before, World after) {
+    for (String path : differences(before.of(place), after.of(place))) {
+      // A user has decided for the one side's file where the other has a folder with it.
+      boolean isDecided = isForced && after.of(place).containsKey(path) == (place < 0);
+      assertTrue(
+          TreeEdits.isMoved(path) || touched.contains(path) || isDecided,
+          () -> at + ": " + path + " on " + name(place));
     }
+  }
+
+  private void assertAreEqual(World after) throws Exception {
+    var others = new HashSet<>(touched);
+    held.forEach(each -> others.add(each.path())); // It is decided later.
+    Map<String, Item> here = new TreeMap<>(after.of(Versions.LAPTOP));
+    here.keySet().removeIf(path -> !TreeEdits.isMoved(path) || others.contains(path));
+    here.values().removeIf(item -> item.isLink() && item.text().startsWith("/"));
+    Set<String> sent = new TreeSet<>(pushed.entries().keySet());
+    sent.removeAll(others);
+    assertEquals(here.keySet(), sent, at + ": sent");
+    for (FakeNode node : nodes) {
+      Map<String, Item> there = new TreeMap<>(after.of(node.info().index()));
+      there.keySet().retainAll(here.keySet());
+      assertEquals(here, there, at + ": " + name(node.info().index()));
+    }
+    Set<String> generations = Set.copyOf(generations());
+    assertEquals(1, generations.size(), at + ": " + generations);
+    assertTrue(generations.iterator().next().endsWith(" " + pushed.root()), at + generations);
+  }
+
+  /** Unless something comes home only now: a folder that has the place of a file, for one. */
+  private void assertNothingIsSent(World before) throws Exception {
+    List<String> generations = generations();
+    ended(Trouble.NONE, () -> sync.push(all(), PushOptions.standard(), talk));
+    World after = look();
+    if (after.of(Versions.LAPTOP).equals(before.of(Versions.LAPTOP))) {
+      assertEquals(before, after, at + ": the same was sent again");
+      assertEquals(generations, generations(), at + ": the same was sent again");
+    }
+  }
+
+  private List<String> generations() throws IOException {
+    var generations = new ArrayList<String>();
+    for (FakeNode node : nodes) {
+      generations.add(Files.readString(state(node).resolve("generation")).strip());
+    }
+    return generations;
+  }
+
+  private void assertHeldAsTheyWere(World before, World after) {
+    for (HeldPath held : sync.last().held()) {
+      String path = held.path();
+      switch (held.reason()) {
+        case CHANGED_BOTH, DELETED_HERE, DELETED_THERE -> {
+          assertSame(Versions.LAPTOP, path, before, after);
+          assertSame(held.node(), path, before, after);
+        }
+        case OTHER_NODE, CANNOT_COME -> assertSame(held.node(), path, before, after);
+        case IN_THE_WAY, STAYS_THERE -> {}
+      }
+    }
+  }
+
+  private void assertSame(int place, String path, World before, World after) {
+    assertEquals(
+        before.of(place).get(path), after.of(place).get(path), () -> at + ": held " + path);
   }
 
   /** The trouble is over: a user who says what to do has the same everywhere. */
-  private void allBecomeEqual(String when) throws Exception {
-    String at = "seed " + seed + ", " + when;
-    jumping.off = Duration.ZERO;
+  private void allBecomeEqual() throws Exception {
+    time.off = Duration.ZERO;
+    time.sleep(Duration.ofDays(1).plusSeconds(1)); // so that new files may come again
     talk.answer = FakeTalk.Answer.YES;
+    World before = look();
+    if (random.nextBoolean()) {
+      decideAll(random.nextBoolean() ? KeepRequest.Side.LAPTOP : KeepRequest.Side.NODE);
+    }
     Generation same = overwritten();
     talk.answer = FakeTalk.Answer.NOBODY;
-    assertAllHold(same);
+    pushed = sync.pushed();
+    held = List.of();
+    isForced = true;
+    touched.clear();
+    World after = look();
+    checked("all is decided", before, after);
+    assertAreEqual(after);
+    String generation = same.counter() + " " + same.root();
+    assertEquals(Collections.nCopies(NODES, generation), generations(), at);
     for (FakeNode node : nodes) {
-      assertHasWhatWasPushed(node, at);
-      Sides.empty(state(node).resolve("trash"));
+      empty(state(node).resolve("trash"));
     }
-    Sides.empty(base.resolve("trash"));
-    Map<String, String> all = Sides.contents(laptop.path());
-    sides.equal(all);
+    empty(base.resolve("trash"));
     history.clear();
-    known.retainAll(texts());
-    known.add("");
+    versions.retain(after.trees(), edits.remembered());
   }
 
-  /** What comes home from node 0 may be in the way of what is on node 1, so once is not enough. */
+  /** What cannot be decided like that stays held. */
+  private void decideAll(KeepRequest.Side side) throws InterruptedException {
+    try {
+      sync.push(all(), PushOptions.standard().keeping(new KeepRequest(side, List.of(""))), talk);
+    } catch (GpushException held) {
+      failed(held, Trouble.NONE);
+    }
+  }
+
+  /** What comes home from node 0 may be in the way of what another has, so once is not enough. */
   private Generation overwritten() throws InterruptedException {
     for (int i = 0; ; i++) {
       sync.push(all(), PushOptions.standard().overwriting(), talk);
@@ -353,128 +673,49 @@ final class SyncOracleTest extends SyncFixture {
     }
   }
 
-  private Set<String> texts() throws IOException {
-    var texts = new HashSet<>(Sides.contents(laptop.path()).values());
-    for (FakeNode node : nodes) {
-      texts.addAll(tree(node).values());
-    }
-    return texts;
+  // ---- places
+
+  private Path root(int place) {
+    return place == Versions.LAPTOP ? laptop.path() : nodes.get(place).folder().path();
   }
 
-  // ---- the users
-
-  private String next() {
-    written++;
-    String text = written + " " + "=".repeat(random.nextInt(4) == 0 ? random.nextInt(LONGEST) : 3);
-    known.add(text);
-    return text;
+  private static String name(int place) {
+    return place == Versions.LAPTOP ? "the laptop" : "node " + place;
   }
 
-  /** The names of files and folders are the same, so each may be where the other was. */
-  private String path() {
-    var path = new StringBuilder("n" + random.nextInt(NAMES));
-    while (random.nextInt(3) == 0) {
-      path.append("/n").append(random.nextInt(NAMES));
+  private World look() throws IOException {
+    var trees = new HashMap<Integer, Map<String, Item>>();
+    for (int place = Versions.LAPTOP; place < NODES; place++) {
+      trees.put(place, Versions.items(root(place)));
     }
-    return path.toString();
+    return new World(trees);
   }
 
-  private void work(Path root) throws IOException {
-    if (!Files.isDirectory(root)) {
-      return;
+  /** The texts of each place, and of its trash. */
+  private Map<Integer, Set<String>> places(World world) throws IOException {
+    var places = new HashMap<Integer, Set<String>>();
+    for (int place = Versions.LAPTOP; place < NODES; place++) {
+      Path trash =
+          place == Versions.LAPTOP
+              ? base.resolve("trash")
+              : state(nodes.get(place)).resolve("trash");
+      Map<String, Item> kept = Versions.items(trash);
+      assertEquals(List.of(), versions.unknown(kept), at + ": half in the trash of " + name(place));
+      Set<String> texts = Versions.texts(world.of(place).values());
+      texts.addAll(Versions.texts(kept.values()));
+      places.put(place, texts);
     }
-    for (int i = random.nextInt(4); i > 0; i--) {
-      List<String> names = new ArrayList<>(Sides.contents(root).keySet());
-      names.remove(KEPT);
-      names.sort(null);
-      String some = names.isEmpty() ? path() : names.get(random.nextInt(names.size()));
-      switch (random.nextInt(9)) {
-        case 0 -> delete(root.resolve(some));
-        case 1 -> rename(root, some);
-        case 2 -> delete(root.resolve(path())); // perhaps a folder
-        case 3 -> unseen(root.resolve(some));
-        case 4 -> linkOutside(root);
-        case 5, 6 -> write(root, path(), next());
-        default -> write(root, some, next());
-      }
+    return places;
+  }
+
+  private static void empty(Path folder) throws IOException {
+    if (Files.isDirectory(folder)) {
+      new WorkFolder(folder.getParent()).delete(folder.getFileName().toString());
     }
   }
-
-  private static void delete(Path file) throws IOException {
-    if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-      new WorkFolder(file.getParent()).delete(file.getFileName().toString());
-    }
-  }
-
-  /** What is in the way of its folders goes. */
-  private static void write(Path root, String path, String text) throws IOException {
-    Path file = cleared(root, path);
-    Files.writeString(file, text);
-  }
-
-  private static Path cleared(Path root, String path) throws IOException {
-    Path at = root;
-    for (Path name : Path.of(path)) {
-      at = at.resolve(name);
-      boolean isLast = at.equals(root.resolve(path));
-      if (Files.isDirectory(at, LinkOption.NOFOLLOW_LINKS) == isLast || Files.isSymbolicLink(at)) {
-        delete(at);
-      }
-    }
-    Files.createDirectories(at.getParent());
-    return at;
-  }
-
-  private void rename(Path root, String from) throws IOException {
-    Path source = root.resolve(from);
-    String to = path();
-    if (Files.exists(source, LinkOption.NOFOLLOW_LINKS)
-        && !root.resolve(to).startsWith(source)
-        && !source.startsWith(root.resolve(to))) {
-      Path target = cleared(root, to);
-      if (Files.exists(source, LinkOption.NOFOLLOW_LINKS)) {
-        Files.move(source, target, StandardCopyOption.REPLACE_EXISTING);
-      }
-    }
-  }
-
-  /** Of the same size, and with the time of the last version, or of another year. */
-  private void unseen(Path file) throws IOException {
-    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-      return;
-    }
-    FileTime time = Files.getLastModifiedTime(file);
-    int size = (int) Files.size(file);
-    String text = next();
-    String fitting = text.length() >= size ? text : text + "=".repeat(size - text.length());
-    known.add(fitting);
-    Files.writeString(file, fitting);
-    Instant then =
-        random.nextBoolean()
-            ? time.toInstant()
-            : time.toInstant().plusSeconds(random.nextInt(-100_000_000, 100_000_000));
-    Files.setLastModifiedTime(file, FileTime.from(then));
-  }
-
-  /** A folder or file becomes a link that leads out of the project. */
-  private void linkOutside(Path root) throws IOException {
-    Path link = cleared(root, path());
-    delete(link);
-    Files.createSymbolicLink(link, root.getParent().resolve("outside"));
-  }
-
-  // ---- nodes and their disks
 
   private static Path home(FakeNode node) {
     return node.folder().path().getParent();
-  }
-
-  private List<Path> folders() {
-    return nodes.stream().map(node -> node.folder().path()).toList();
-  }
-
-  private static Map<String, String> tree(FakeNode node) throws IOException {
-    return Sides.contents(node.folder().path());
   }
 
   private boolean mounted(Path folder) throws Exception {
@@ -483,7 +724,7 @@ final class SyncOracleTest extends SyncFixture {
       return false;
     }
     boolean isMounted =
-        new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=16m", "gpush-test", folder + "")
+        new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=4m", "gpush-test", folder + "")
                 .start()
                 .waitFor()
             == 0;
@@ -498,18 +739,12 @@ final class SyncOracleTest extends SyncFixture {
     Path filler = home(node).resolve("filler");
     try (OutputStream out = Files.newOutputStream(filler)) {
       while (true) {
-        out.write(new byte[4096]);
+        out.write(new byte[FILLING]);
       }
     } catch (IOException full) {
-      try (var channel = Files.newByteChannel(filler, java.nio.file.StandardOpenOption.WRITE)) {
+      try (var channel = Files.newByteChannel(filler, StandardOpenOption.WRITE)) {
         channel.truncate(Math.max(0, channel.size() - random.nextInt(30_000)));
       }
-    }
-  }
-
-  private void heal() throws IOException {
-    for (FakeNode node : nodes) {
-      Files.deleteIfExists(home(node).resolve("filler"));
     }
   }
 }

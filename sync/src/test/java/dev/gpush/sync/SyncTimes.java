@@ -92,7 +92,7 @@ final class SyncTimes {
     } finally {
       tasks.close();
       for (FakeNode node : nodes) {
-        node.stop();
+        node.close();
       }
       new WorkFolder(base.getParent()).delete(base.getFileName().toString());
     }

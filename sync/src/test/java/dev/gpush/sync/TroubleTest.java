@@ -43,7 +43,7 @@ class TroubleTest extends SyncFixture {
   @AfterEach
   void unmount() throws IOException, InterruptedException {
     for (FakeNode node : nodes) {
-      node.stop();
+      node.kill();
     }
     while (!mounts.isEmpty()) {
       run(List.of("umount", mounts.pop().toString()));
@@ -101,7 +101,7 @@ class TroubleTest extends SyncFixture {
     laptop.write("a", "1");
     push();
     Path place = base.resolve("node-1");
-    nodes.get(1).stop();
+    nodes.get(1).kill();
     mount(place, "--bind", place.toString());
     assumeTrue(
         run(List.of("mount", "-o", "remount,ro,bind", place.toString())) == 0,

@@ -23,7 +23,7 @@ final class WatchedNodeTest extends SyncFixture {
 
   /** A pipe that is read keeps the reader, unlike a link. */
   @AfterEach
-  void endNodes() throws InterruptedException {
+  void endNodes() throws IOException {
     for (FakeNode node : nodes) {
       node.kill();
     }

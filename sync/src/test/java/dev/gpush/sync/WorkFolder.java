@@ -114,6 +114,21 @@ public record WorkFolder(Path path) {
     return PosixFilePermissions.toString(Files.getPosixFilePermissions(file)).charAt(2) == 'x';
   }
 
+  /** Path → text of the files; links are not followed. */
+  public Map<String, String> texts() throws IOException {
+    var found = new TreeMap<String, String>();
+    if (Files.isDirectory(path)) {
+      try (Stream<Path> all = Files.walk(path)) {
+        for (Path file : all.toList()) {
+          if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            found.put(path.relativize(file).toString(), Files.readString(file));
+          }
+        }
+      }
+    }
+    return found;
+  }
+
   /** Runs git with a home of its own; returns what it printed, split at NUL. */
   public List<String> git(Path home, String... arguments) throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("git", "-c", "protocol.file.allow=always"));

@@ -1,0 +1,221 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.sync.node.Duplex;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Processes of the agent's real {@code files}. One Python has loaded it and forks each of them,
+ * which takes a fiftieth of the time of a start. It ends with this, or with the test's process.
+ */
+final class FilesPrograms {
+  /**
+   * Each program has two connections: that of its conversation, and one whose end says that it is
+   * over. Of that one it has the highest descriptor, which the kernel closes last.
+   */
+  private static final String PROGRAM =
+      """
+      import fcntl, json, os, select, signal, socket, sys
+      sys.path.insert(0, sys.argv[1])
+      from gpush_agent.files import sync
+
+      def dying(left):
+          def counted(call):
+              def change(*args, **keywords):
+                  left[0] -= 1
+                  if left[0] == 0:
+                      os.kill(os.getpid(), signal.SIGKILL)
+                  return call(*args, **keywords)
+              return change
+          for name in ("rename", "unlink", "mkdir", "rmdir", "symlink", "write", "chmod", "utime"):
+              setattr(os, name, counted(getattr(os, name)))
+
+      def lying(lies):
+          def lie(self, payload):
+              told = lies.get(json.loads(payload.decode())["path"])
+              if told:
+                  answer = told.pop(0)
+                  if "errno" in answer:
+                      raise OSError(answer["errno"], "")
+                  self.send(sync.PULLED, answer)
+              else:
+                  self.on_pull(payload)
+          sync.Conversation.HANDLERS[sync.PULL] = lie
+
+      def serve(life, conversation, want):
+          fcntl.fcntl(life, fcntl.F_DUPFD, 900)
+          life.sendall(b"%d\\n" % os.getpid())
+          os.dup2(conversation.fileno(), 0)
+          os.dup2(conversation.fileno(), 1)
+          for other in [life, conversation, listener] + [each[0] for each in waiting.values()]:
+              other.close()
+          if want["lies"]:
+              lying(want["lies"])
+          if want["die"]:
+              dying([want["die"]])
+          os._exit(sync.main({}, 0, 1))
+
+      def first_line(connection):
+          line = b""
+          while not line.endswith(b"\\n"):
+              piece = connection.recv(1)
+              if not piece:
+                  return None
+              line += piece
+          return json.loads(line.decode())
+
+      listener = socket.socket(socket.AF_UNIX)
+      listener.bind(sys.argv[2])
+      listener.listen(9)
+      print("up", flush=True)
+      waiting, alive = {}, set()
+      while True:
+          if 0 in select.select([listener, 0], [], [])[0]:
+              sys.exit()
+          alive = {pid for pid in alive if not os.waitpid(pid, os.WNOHANG)[0]}
+          connection = listener.accept()[0]
+          want = first_line(connection)
+          if want is None:
+              connection.close()
+          elif "die" in want:
+              waiting[want["program"]] = connection, want
+          else:
+              life, want = waiting.pop(want["program"])
+              pid = os.fork()
+              if pid == 0:
+                  try:
+                      serve(life, connection, want)
+                  finally:
+                      os._exit(1)
+              alive.add(pid)
+              life.close()
+              connection.close()
+      """;
+
+  private final Path folder;
+  private final Process process;
+  private final UnixDomainSocketAddress address;
+
+  // guarded by this
+  private int started;
+
+  /** Starts the Python. */
+  FilesPrograms(List<String> python, Path agent) throws IOException {
+    folder = Files.createTempDirectory("files");
+    Path socket = folder.resolve("s");
+    address = UnixDomainSocketAddress.of(socket);
+    var command = new ArrayList<>(python);
+    command.addAll(List.of("-c", PROGRAM, agent.toString(), socket.toString()));
+    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    if (process.inputReader(StandardCharsets.UTF_8).readLine() == null) {
+      throw new IOException("the agent's files does not start");
+    }
+  }
+
+  /**
+   * Starts a program.
+   *
+   * @param dieAt with a number above 0, it kills itself before that change of the file system
+   * @param lies what it says that paths are when they are pulled, one answer after the other
+   */
+  synchronized Program start(int dieAt, Json lies) throws IOException {
+    started++;
+    SocketChannel life = connected(Json.object("program", started, "die", dieAt, "lies", lies));
+    SocketChannel conversation = connected(Json.object("program", started));
+    String pid =
+        new BufferedReader(
+                new InputStreamReader(Channels.newInputStream(life), StandardCharsets.UTF_8), 1)
+            .readLine();
+    if (pid == null) {
+      throw new IOException("no program was forked");
+    }
+    return new Program(Long.parseLong(pid), life, conversation);
+  }
+
+  private SocketChannel connected(Json first) throws IOException {
+    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    channel.connect(address);
+    channel.write(ByteBuffer.wrap((first.write() + "\n").getBytes(StandardCharsets.UTF_8)));
+    return channel;
+  }
+
+  /** One of them. */
+  final class Program implements Duplex {
+    private final long pid;
+    private final SocketChannel life;
+    private final SocketChannel conversation;
+
+    private Program(long pid, SocketChannel life, SocketChannel conversation) {
+      this.pid = pid;
+      this.life = life;
+      this.conversation = conversation;
+    }
+
+    @Override
+    public InputStream in() {
+      return Channels.newInputStream(conversation);
+    }
+
+    @Override
+    public OutputStream out() {
+      return Channels.newOutputStream(conversation);
+    }
+
+    /** It gets nothing more, and ends when it has dealt with what it has got. */
+    void cut() throws IOException {
+      if (conversation.isOpen()) {
+        conversation.shutdownOutput();
+      }
+      awaitEnd();
+    }
+
+    void kill() throws IOException {
+      synchronized (FilesPrograms.this) {
+        // Its number belongs to no other process before the next start.
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+      }
+      awaitEnd();
+    }
+
+    /** Then it holds no file and no lock. */
+    private void awaitEnd() throws IOException {
+      boolean isInterrupted = Thread.interrupted(); // It would close the channel.
+      synchronized (life) {
+        if (life.isOpen()) {
+          life.read(ByteBuffer.allocate(1));
+          life.close();
+        }
+      }
+      if (isInterrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    /** The link is gone. Waits until it has dealt with what it has got. */
+    @Override
+    public void close() throws IOException {
+      conversation.close();
+      awaitEnd();
+    }
+  }
+
+  void close() throws IOException, InterruptedException {
+    process.getOutputStream().close();
+    process.waitFor();
+    new WorkFolder(folder.getParent()).delete(folder.getFileName().toString());
+  }
+}
