@@ -277,7 +277,7 @@ public final class WorkspaceSync implements AutoCloseable {
           if (attempt == MAX_ATTEMPTS) {
             throw unsent(changed);
           }
-          leave(changed);
+          leave(changed, attempt);
         }
       }
     } catch (GpushException failed) {
@@ -399,11 +399,12 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
-  /** The file is left as it was; everything else can go. */
-  private void leave(TreeChanged changed) throws InterruptedException {
+  /** The file is left as it was; a node that does not hold that can only get what it is now. */
+  private void leave(TreeChanged changed, int attempt) throws InterruptedException {
     String path = scan.root().relativize(changed.file()).toString();
     scan.forget(path);
-    looked = Optional.of(scan.look(Optional.of(Set.of()), Set.of(path)));
+    Set<Path> folder = attempt == 1 ? Set.of() : Set.of(changed.file().resolveSibling(""));
+    looked = Optional.of(scan.look(Optional.of(folder), attempt == 1 ? Set.of(path) : Set.of()));
   }
 
   private GpushException unsent(TreeChanged changed) {
