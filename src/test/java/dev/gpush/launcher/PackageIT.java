@@ -251,7 +251,11 @@ final class PackageIT {
       program(folder.resolve("programs").resolve(name), "exec /usr/bin/%s \"$@\"".formatted(name));
     }
     String platform = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
-    called(root.resolve("scripts/archive").toString(), wheel.toString(), "linux-" + platform);
+    called(
+        venv.resolve("bin/python").toString(),
+        root.resolve("scripts/archive").toString(),
+        wheel.toString(),
+        "linux-" + platform);
     String archive = made.resolve("gpush-0.1.0.dev0-linux-" + platform + ".tar.gz").toString();
     called("tar", "xzf", archive, "-C", made.toString());
     environment.put("PATH", venv.resolve("bin") + ":" + folder.resolve("programs"));
@@ -266,9 +270,12 @@ final class PackageIT {
     Path java = Path.of("/proc/" + gateway + "/exe").toRealPath();
     called(gpush, "down");
     called(gpush, "gateway", "stop");
-    String unpacked = made.resolve("gpush-0.1.0.dev0/bin/gpush").toString();
+    List<String> version = called(gpush, "version");
+    Path link = folder.resolve("programs/unpacked");
+    Files.createSymbolicLink(link, made.resolve("gpush-0.1.0.dev0/bin/gpush"));
+    environment.put("XDG_CACHE_HOME", folder.resolve("another cache").toString());
 
-    assertEquals(called(gpush, "version"), called(unpacked, "version"));
+    assertEquals(version, called(link.toString(), "version"));
     assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
     assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
     assertTrue(Files.isRegularFile(venv.resolve("share/man/man1/gpush-run.1")));

@@ -342,7 +342,7 @@ final class Decisions {
           facts.here().get(path).equals(editors().manifest().get(path))
               && !holds.deviations().containsKey(path)
               && !blockedBy.containsKey(path)
-              && !obstacles.containsKey(path); // It was refused, there or on another node.
+              && !obstacles.containsKey(path); // Refused on one node: on none until it is decided.
       if (!isWritten) {
         stays.add(path);
       }

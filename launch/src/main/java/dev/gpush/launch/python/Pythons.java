@@ -10,10 +10,10 @@ import dev.gpush.launch.node.NodeCalls;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -128,17 +128,21 @@ public final class Pythons {
   /** What has torch there: Pythons of earlier runs, then environments in the usual places. */
   public List<String> withTorch(LaunchNode node, PythonFacts any, Map<String, String> environment)
       throws InterruptedException {
-    var found = new LinkedHashSet<String>();
-    for (PythonFacts facts : known.values()) {
-      if (facts.torch().isPresent()) {
+    int index = site.onThisMachine() ? site.nodes().getFirst().info().index() : node.info().index();
+    var found = new TreeSet<String>();
+    for (Map.Entry<Question, PythonFacts> each : known.entrySet()) {
+      PythonFacts facts = each.getValue();
+      if (each.getKey().node() == index && facts.torch().isPresent() && isFresh(node, facts)) {
         found.add(facts.executable());
       }
     }
+    found.remove(any.executable());
+    var places = new ArrayList<String>(found);
     NodeCalls.Answer answer = run(node, List.of(any.executable(), "-S", "-c", search), environment);
     if (answer.exit() == 0) {
-      answer.output().lines().filter(line -> !line.isBlank()).forEach(found::add);
+      answer.output().lines().filter(line -> !line.isBlank()).forEach(places::add);
     }
-    return List.copyOf(found);
+    return places.stream().distinct().toList();
   }
 
   private static NodeCalls.Answer run(

@@ -369,24 +369,24 @@ public final class RunExplanation {
   private List<Evidence> unknown() {
     List<Member> all =
         ranks.members().stream().filter(each -> each.stack().frames().isEmpty()).toList();
-    if (all.isEmpty()) {
-      return List.of();
-    }
-    List<String> said =
-        all.stream()
-            .flatMap(each -> each.stack().problem().stream())
-            .map(Problem::said)
-            .filter(text -> !text.isEmpty())
-            .distinct()
-            .limit(2)
-            .map(text -> "py-spy: " + text)
-            .toList();
     List<List<Member>> alike = StackGroup.inTheSameState(all);
-    var evidence = new ArrayList<Evidence>();
-    for (List<Member> each : alike.size() > MOST_EVIDENCE ? List.of(all) : alike) {
-      String text = StackGroup.names(each) + ": " + StackGroup.doing(each);
-      evidence.add(new Evidence(text, evidence.isEmpty() ? said : List.of()));
-    }
-    return evidence;
+    return (alike.size() > MOST_EVIDENCE ? List.of(all) : alike)
+        .stream()
+            .map(
+                each ->
+                    new Evidence(
+                        StackGroup.names(each) + ": " + StackGroup.doing(each), said(each)))
+            .toList();
+  }
+
+  private static List<String> said(List<Member> members) {
+    return members.stream()
+        .flatMap(each -> each.stack().problem().stream())
+        .map(Problem::said)
+        .filter(text -> !text.isEmpty())
+        .distinct()
+        .limit(2)
+        .map(text -> "py-spy: " + text)
+        .toList();
   }
 }

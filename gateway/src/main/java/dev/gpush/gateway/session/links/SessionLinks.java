@@ -345,9 +345,9 @@ public final class SessionLinks {
     } catch (GpushException failed) {
       return new Observation.CannotTell(String.valueOf(failed.getMessage()));
     } catch (RuntimeException bug) {
-      // The next look may tell. A gang that is not looked at again could be dead for ever.
+      // The next look may tell; without one, a gang that is gone is never noticed.
       LOG.log(System.Logger.Level.ERROR, "cannot observe, session=" + session.name(), bug);
-      return new Observation.CannotTell("a bug in gpush; see gpush gateway logs");
+      return new Observation.CannotTell("a bug in gpush");
     }
   }
 }
