@@ -45,19 +45,26 @@ final class GatewayCompleter implements Completer {
       }
     }
     int longest = words.stream().mapToInt(each -> Width.of(each.split(TAB, 2)[0])).max().orElse(0);
-    int room = reader.getTerminal().getColumns() - 1;
+    int room = Math.max(0, reader.getTerminal().getColumns() - 1);
     words.forEach(each -> candidates.add(word(each, longest, room)));
   }
 
-  /** With what it is beside it, below each other; JLine would align that to the right. */
+  /**
+   * With what it is beside it, which JLine would align to the right. It fills the room, because
+   * JLine puts several that are short into a row.
+   */
   private static Candidate word(String line, int longest, int room) {
     String[] parts = line.split(TAB, 2);
     String word = parts[0];
     String shown =
         parts.length == 1
             ? word
-            : Width.cut(word + " ".repeat(longest - Width.of(word)) + GAP + parts[1], room);
+            : padded(Width.cut(padded(word, longest) + GAP + parts[1], room), room);
     return new Candidate(word, shown, null, null, null, null, !word.endsWith("="));
+  }
+
+  private static String padded(String text, int columns) {
+    return text + " ".repeat(Math.max(0, columns - Width.of(text)));
   }
 
   private static Candidate file(String path) {
