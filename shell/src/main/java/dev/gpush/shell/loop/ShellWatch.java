@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * What the gateway says while nobody types a command. One thread listens for as long as the shell
- * lives, over one connection after the other; it starts no gateway. What comes while a command has
- * the terminal is kept, folded, until the next line is edited. Thread-safe.
+ * What the gateway says while a line is edited. One thread listens for as long as the shell lives,
+ * over one connection after the other; it starts no gateway. What comes while a command has the
+ * terminal is kept, folded, until the next line is edited. Thread-safe.
  */
 final class ShellWatch {
   private static final List<String> WORDS = List.of("__watch");
@@ -87,7 +87,7 @@ final class ShellWatch {
   private synchronized void noteEnd() {
     if (isThere) {
       isThere = false;
-      // Without a session it is nobody's business, and gateway stop says it itself.
+      // Without a session it does not matter, and gateway stop says it itself.
       isLost = !status.isEmpty() && !isOf(Set.of("gateway"));
       prompt = PictureText.PLAIN_PROMPT;
       status = "";

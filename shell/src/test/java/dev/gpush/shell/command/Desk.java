@@ -48,7 +48,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Somebody in front of gpush, with fakes behind it: types lines and reads what comes. */
+/** A user in front of gpush, with fakes behind it: types lines and reads what comes. */
 public final class Desk {
   public static final Path PROJECT = Path.of("/home/ann/proj");
 

@@ -102,7 +102,7 @@ public final class ViewChange {
     return with(new Place(backend, view.place().gang(), view.size(), view.gpus()));
   }
 
-  /** Its links come back when somebody has logged in there. */
+  /** Its links come back after a login there. */
   public ViewChange needsLogin(String backend) {
     return nodes(
             n ->

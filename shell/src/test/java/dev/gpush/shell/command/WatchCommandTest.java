@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What an interactive shell is told between two lines; the last look ends it. */
+/** What an interactive shell hears between two lines; the last look ends it. */
 final class WatchCommandTest {
   private final Desk desk = new Desk();
   private final SessionView session =
@@ -26,12 +26,12 @@ final class WatchCommandTest {
         Optional.of(view), List.of(), Came.nothing().and(Arrays.asList(came), false), List.of());
   }
 
-  /** The prompt and the state that are told last, and all events as they are shown. */
-  private List<String> told() {
+  /** The last prompt and state, and all events as they are shown. */
+  private List<String> heard() {
     FakeInvocation watch = desk.client("gpush __watch");
     assertEquals(130, desk.call(watch), watch.errText());
     List<String> lines = watch.outText().lines().toList();
-    var told =
+    var heard =
         new ArrayList<>(
             lines.stream()
                 .filter(line -> line.startsWith("event\t"))
@@ -39,9 +39,9 @@ final class WatchCommandTest {
                 .map(line -> ShellEvent.parse(line).orElseThrow().shown())
                 .toList());
     for (String word : List.of("prompt\t", "status\t")) {
-      told.add(lines.stream().filter(line -> line.startsWith(word)).toList().getLast());
+      heard.add(lines.stream().filter(line -> line.startsWith(word)).toList().getLast());
     }
-    return told;
+    return heard;
   }
 
   @Test
@@ -55,11 +55,11 @@ final class WatchCommandTest {
             "devbox is queued: 2 of 17",
             "prompt\tdevbox queued 2 of 17 > ",
             "status\tdevbox on local · 2 cpu nodes · queued: 2 of 17"),
-        told());
+        heard());
   }
 
   @Test
-  void whatRepeatsIsToldOnceInTenSeconds() {
+  void whatRepeatsIsSaidOnceInTenSeconds() {
     for (int looks = 0; looks < 5; looks++) {
       String[] came = Collections.nCopies(looks, "a.py").toArray(new String[0]);
       boolean isLater = looks == 4;
@@ -71,7 +71,7 @@ final class WatchCommandTest {
     }
 
     assertEquals(
-        List.of("a.py came home from node 0", "a.py came home from node 0"), told().subList(0, 2));
+        List.of("a.py came home from node 0", "a.py came home from node 0"), heard().subList(0, 2));
   }
 
   @Test
@@ -84,6 +84,6 @@ final class WatchCommandTest {
         List.of(
             "prompt\tdevbox 2 cpu nodes - G1 > ",
             "status\tdevbox on local - 2 cpu nodes - ready - 48m idle"),
-        told());
+        heard());
   }
 }

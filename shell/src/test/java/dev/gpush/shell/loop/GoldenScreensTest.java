@@ -1,6 +1,6 @@
 package dev.gpush.shell.loop;
 
-import static dev.gpush.shell.loop.Scene.session;
+import static dev.gpush.shell.loop.ShellScene.session;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
@@ -36,8 +36,8 @@ final class GoldenScreensTest {
 
   @TempDir Path home;
 
-  private Scene scene(String name, Window window) throws Exception {
-    var scene = new Scene(name, window, home, Optional.of(session()));
+  private ShellScene scene(String name, Window window) throws Exception {
+    var scene = new ShellScene(name, window, home, Optional.of(session()));
     scene.awaitTold("status\tdevbox");
     return scene;
   }
@@ -45,10 +45,10 @@ final class GoldenScreensTest {
   @ParameterizedTest
   @EnumSource
   void firstPrompt(Window window) throws Exception {
-    try (var none = new Scene("first-prompt-alone", window, home, Optional.empty())) {
+    try (var none = new ShellScene("first-prompt-alone", window, home, Optional.empty())) {
       none.sees("without a session", "> " + CURSOR);
     }
-    try (Scene scene = scene("first-prompt", window)) {
+    try (ShellScene scene = scene("first-prompt", window)) {
       scene.sees("a session", scene.line("> "));
     }
   }
@@ -58,7 +58,7 @@ final class GoldenScreensTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"TINY", "HUGE"})
   void completionMenu(Window window) throws Exception {
-    try (Scene scene = scene("completion", window)) {
+    try (ShellScene scene = scene("completion", window)) {
       scene.desk.runs.all.add(run(scene, "running", Optional.empty()));
       scene.desk.runs.add(6, "failed", Optional.of(1), "eval.py", "実験 1", "\u001b[2Jnasty");
       scene.type("l\t");
@@ -77,7 +77,7 @@ final class GoldenScreensTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"TINY", "HUGE"})
   void anEventWhileTyping(Window window) throws Exception {
-    try (Scene scene = scene("event", window)) {
+    try (ShellScene scene = scene("event", window)) {
       scene.type("run 実験");
       scene.sees("a line", scene.line("実験"));
       scene.becomes(session(), run(scene, "running", Optional.empty()));
@@ -93,7 +93,7 @@ final class GoldenScreensTest {
     }
   }
 
-  private static RunView run(Scene scene, String state, Optional<RunFailure> failure) {
+  private static RunView run(ShellScene scene, String state, Optional<RunFailure> failure) {
     Instant now = scene.desk.clock.now();
     return new RunView(
         7,
@@ -142,7 +142,7 @@ final class GoldenScreensTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"TINY", "HUGE"})
   void aQueueWithAMovingPlace(Window window) throws Exception {
-    try (Scene scene = new Scene("queue", window, home, Optional.of(queued("4 of 19")))) {
+    try (ShellScene scene = new ShellScene("queue", window, home, Optional.of(queued("4 of 19")))) {
       scene.awaitTold("4 of 19");
       scene.sees("the fourth", "4 of 19", scene.line("> "));
       scene.type("ps");
@@ -150,7 +150,7 @@ final class GoldenScreensTest {
       scene.awaitTold("event\tqueue");
       scene.sees("the second", scene.line("ps"), window.isPlain() ? "" : "is queued: 2 of");
     }
-    try (Scene scene = new Scene("queue-up", window, home, Optional.empty())) {
+    try (ShellScene scene = new ShellScene("queue-up", window, home, Optional.empty())) {
       var step = new ArrayList<Talk.Step>();
       var ticks = new ArrayList<Runnable>();
       var isWaiting = new CountDownLatch(1);
@@ -194,7 +194,7 @@ final class GoldenScreensTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"TINY", "HUGE"})
   void aRunWithFolding(Window window) throws Exception {
-    try (Scene scene = scene("run", window)) {
+    try (ShellScene scene = scene("run", window)) {
       var ticks = new ArrayList<Runnable>();
       var isBar = new CountDownLatch(1);
       var isOver = new CountDownLatch(1);
@@ -251,7 +251,7 @@ final class GoldenScreensTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"TINY", "HUGE"})
   void aFailureWithItsVerdict(Window window) throws Exception {
-    try (Scene scene = scene("failure", window)) {
+    try (ShellScene scene = scene("failure", window)) {
       scene.desk.runs.verdict = Optional.of(failure());
       scene.desk.runs.exit = Optional.of(1);
       scene.desk.runs.output =
@@ -275,7 +275,7 @@ final class GoldenScreensTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "TINY")
   void topOnFourNodes(Window window) throws Exception {
-    try (Scene scene = scene("top", window)) {
+    try (ShellScene scene = scene("top", window)) {
       scene.desk.runs.all.add(run(scene, "running", Optional.empty()));
       scene.desk.runs.readings.add(nodes());
       scene.type("top\r");

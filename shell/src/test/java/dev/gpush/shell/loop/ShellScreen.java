@@ -30,7 +30,7 @@ final class ShellScreen implements AutoCloseable {
   /** The bytes, one in each letter: the terminal may write a part of a letter. */
   private final StringBuilder written = new StringBuilder();
 
-  private final Sight seen;
+  private final SeenScreen seen;
   private final CopyOnWriteArrayList<Throwable> bugs = new CopyOnWriteArrayList<>();
   private final Tasks tasks = Tasks.named("screen", (_, bug) -> bugs.add(bug));
   final ManualClock clock = new ManualClock();
@@ -60,7 +60,7 @@ final class ShellScreen implements AutoCloseable {
       throws IOException {
     terminal = new LineDisciplineTerminal("test", "xterm", new Written(), StandardCharsets.UTF_8);
     terminal.setSize(size);
-    seen = new Sight(size);
+    seen = new SeenScreen(size);
     shell =
         tasks.forkOnThread(
             "loop", () -> Loop.run(origin, terminal, at -> runners.apply(at, terminal), clock));

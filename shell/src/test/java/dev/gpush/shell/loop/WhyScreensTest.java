@@ -61,11 +61,11 @@ final class WhyScreensTest {
 
   private String look(Code code, Window window) throws IOException {
     var desk = new Desk();
-    desk.sessions.change(Scene.session());
+    desk.sessions.change(ShellScene.session());
     desk.runs.readings.add(List.of());
     happens(code, desk);
     Size size = Size.of(window.size().getColumns(), ROWS);
-    var sight = new Sight(size);
+    var sight = new SeenScreen(size);
     try (var terminal =
         new LineDisciplineTerminal("test", "xterm", sight, StandardCharsets.UTF_8)) {
       terminal.setSize(size);
@@ -148,7 +148,7 @@ final class WhyScreensTest {
   }
 
   private static ViewChange of() {
-    return new ViewChange(Scene.session());
+    return new ViewChange(ShellScene.session());
   }
 
   private static void change(Desk desk, ViewChange change) {

@@ -20,7 +20,7 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /** A shell in a window, with gpush's own commands and renderers behind it. */
-final class Scene implements AutoCloseable {
+final class ShellScene implements AutoCloseable {
   final Desk desk = new Desk();
   final DeskRunner runner = new DeskRunner(desk);
   private final ShellScreen screen;
@@ -32,7 +32,7 @@ final class Scene implements AutoCloseable {
    * @param home for the history
    * @param session there is from the beginning; empty: none
    */
-  Scene(String name, Window window, Path home, Optional<SessionView> session)
+  ShellScene(String name, Window window, Path home, Optional<SessionView> session)
       throws IOException, InterruptedException {
     this.window = window;
     this.golden = new GoldenFile(name, window);

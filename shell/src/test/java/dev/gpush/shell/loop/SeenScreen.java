@@ -10,14 +10,14 @@ import org.jline.utils.ScreenTerminal;
  * What a user sees of what is written to a terminal. It pulls lines back when it grows, as most
  * terminals do. Not thread-safe.
  */
-final class Sight extends OutputStream {
+final class SeenScreen extends OutputStream {
   /** Before the cell in which it is. */
   private static final char CURSOR = '▮';
 
   private final ScreenTerminal seen;
   private final ByteArrayOutputStream letter = new ByteArrayOutputStream();
 
-  Sight(Size size) {
+  SeenScreen(Size size) {
     seen = new ScreenTerminal(size.getColumns(), size.getRows());
   }
 
