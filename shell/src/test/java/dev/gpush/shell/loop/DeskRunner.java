@@ -38,7 +38,7 @@ final class DeskRunner {
     return new OnTerminal(origin, terminal);
   }
 
-  /** Waits until the shell was told this. */
+  /** Waits until the watch of the shell has such a line. */
   void awaitHeard(String text) throws InterruptedException {
     synchronized (heard) {
       while (heard.stream().noneMatch(line -> line.contains(text))) {

@@ -8,20 +8,20 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.TransferQueue;
 import java.util.function.Consumer;
 
-/** Remembers what it was given, and answers as it was told. */
+/** Remembers what it was given, and gives the answers it has. */
 final class FakeCommandRunner implements CommandRunner {
   final List<String> done = new ArrayList<>();
   final Map<String, Integer> statuses = new HashMap<>();
   final Map<String, Captured> answers = new ConcurrentHashMap<>();
 
   /** What a watch hears; {@link #GONE} ends it. */
-  final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+  final TransferQueue<String> said = new LinkedTransferQueue<>();
 
   static final String GONE = "gone";
 

@@ -16,7 +16,7 @@ import org.jline.terminal.Size;
  * What is seen in a window, one look after the other, as a file below
  * src/test/resources/golden/screens of the tree. {@code -Dgpush.golden=write} writes it again.
  */
-final class GoldenFile implements AutoCloseable {
+final class GoldenFile {
   private static final Path GOLDEN = Path.of("../src/test/resources/golden/screens");
   private static final boolean WRITES = "write".equals(System.getProperty("gpush.golden"));
 
@@ -91,11 +91,13 @@ final class GoldenFile implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() throws IOException {
+  /** All was seen. A test that fails before this writes no part of a file. */
+  void ends() throws IOException {
     if (WRITES) {
       Files.createDirectories(folder);
       Files.writeString(file, seen.toString());
+    } else {
+      assertEquals(expected.size() - 1, looks, file + ": looks");
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.gpush.shell.loop;
 
 import static dev.gpush.shell.loop.ShellScene.session;
 
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunKind;
@@ -11,6 +12,7 @@ import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.ViewChange;
 import dev.gpush.shell.loop.GoldenFile.Window;
 import dev.gpush.shell.top.TopFixture;
@@ -22,15 +24,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a user sees of the main scenes of a shell, in a wide, a narrow and a plain window. */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 final class GoldenScreensTest {
   private static final String CURSOR = "▮";
 
@@ -38,7 +37,7 @@ final class GoldenScreensTest {
 
   private ShellScene scene(String name, Window window) throws Exception {
     var scene = new ShellScene(name, window, home, Optional.of(session()));
-    scene.awaitTold("status\tdevbox");
+    scene.awaitHeard("status\tdevbox");
     return scene;
   }
 
@@ -47,9 +46,11 @@ final class GoldenScreensTest {
   void firstPrompt(Window window) throws Exception {
     try (var none = new ShellScene("first-prompt-alone", window, home, Optional.empty())) {
       none.sees("without a session", "> " + CURSOR);
+      none.ends();
     }
     try (ShellScene scene = scene("first-prompt", window)) {
       scene.sees("a session", scene.line("> "));
+      scene.ends();
     }
   }
 
@@ -69,6 +70,7 @@ final class GoldenScreensTest {
       scene.sees("runs", "failed", "running");
       scene.type("\u0003run --n\t");
       scene.sees("options", "--nproc", "--nodes");
+      scene.ends();
     }
   }
 
@@ -81,15 +83,16 @@ final class GoldenScreensTest {
       scene.type("run 実験");
       scene.sees("a line", scene.line("実験"));
       scene.becomes(session(), run(scene, "running", Optional.empty()));
-      scene.awaitTold("run 7");
+      scene.awaitHeard("run 7");
       scene.sees("a run", scene.line("実験"));
       scene.becomes(
           new ViewChange(session()).hardEnd(Optional.of(Duration.ofMinutes(15))).view(),
           run(scene, "failed", Optional.of(failure())));
-      scene.awaitTold("event\tlease");
+      scene.awaitHeard("event\tlease");
       scene.sees("its end, and a lease", scene.line("実験"));
       scene.type("\u0003pwd\r");
       scene.sees("after the line", "/home/ann/proj", scene.line("> "));
+      scene.ends();
     }
   }
 
@@ -143,12 +146,13 @@ final class GoldenScreensTest {
       names = {"TINY", "HUGE"})
   void aQueueWithAMovingPlace(Window window) throws Exception {
     try (ShellScene scene = new ShellScene("queue", window, home, Optional.of(queued("4 of 19")))) {
-      scene.awaitTold("4 of 19");
+      scene.awaitHeard("4 of 19");
       scene.sees("the fourth", "4 of 19", scene.line("> "));
       scene.type("ps");
       scene.becomes(queued("2 of 17"));
-      scene.awaitTold("event\tqueue");
+      scene.awaitHeard("event\tqueue");
       scene.sees("the second", scene.line("ps"), window.isPlain() ? "" : "is queued: 2 of");
+      scene.ends();
     }
     try (ShellScene scene = new ShellScene("queue-up", window, home, Optional.empty())) {
       var step = new ArrayList<Talk.Step>();
@@ -180,9 +184,19 @@ final class GoldenScreensTest {
       scene.desk.clock.advance(Duration.ofMinutes(5));
       ticks.getFirst().run();
       scene.sees("the second", window.isPlain() ? "4 of 19" : "2 of 17");
+      scene.watchSees(made());
+      scene.awaitHeard("prompt\tdevbox");
       isOver.countDown();
-      scene.sees("its end", "next:", "> " + CURSOR);
+      scene.sees("its end", "next:", scene.line("> "));
+      scene.ends();
     }
+  }
+
+  /** As the fakes make it. */
+  private static SessionView made() {
+    SessionView older =
+        new Desk().sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
+    return new ViewChange(older).idle(Duration.ofHours(1)).view();
   }
 
   private static SessionView queued(String place) {
@@ -225,6 +239,7 @@ final class GoldenScreensTest {
       scene.sees("a bar", "loss 2.31", window.isPlain() ? "" : "400/1000");
       isOver.countDown();
       scene.sees("its end", "1000/1000", scene.line("> "));
+      scene.ends();
     }
   }
 
@@ -269,6 +284,7 @@ final class GoldenScreensTest {
           };
       scene.type("run train.py\r");
       scene.sees("the verdict", "GPU 2) failed", scene.line("> "));
+      scene.ends();
     }
   }
 
@@ -286,6 +302,7 @@ final class GoldenScreensTest {
         scene.runner.keys.add("q");
         scene.sees("left", scene.line("> "));
       }
+      scene.ends();
     }
   }
 

@@ -76,6 +76,11 @@ final class ShellScene implements AutoCloseable {
   /** From now on the gateway knows this. */
   void becomes(SessionView session, RunView... runs) {
     desk.sessions.change(session);
+    watchSees(session, runs);
+  }
+
+  /** The shell's watch sees this, which a command is about to make. */
+  void watchSees(SessionView session, RunView... runs) {
     pictures.becomes(new Picture(Optional.of(session), List.of(runs), Came.nothing(), List.of()));
   }
 
@@ -90,12 +95,13 @@ final class ShellScene implements AutoCloseable {
         golden.isWritten()
             ? look -> List.of(parts).stream().allMatch(look::contains)
             : expected::equals;
-    String look = screen.awaitLook(isThere);
     if (golden.isWritten()) {
+      screen.awaitLook(isThere);
       screen.awaitQuiet();
-      look = screen.awaitLook(isThere);
+      golden.sees(what, expected, screen.awaitLook(isThere));
+    } else {
+      golden.sees(what, expected, screen.lastLook(isThere));
     }
-    golden.sees(what, expected, look);
   }
 
   /** What is around the cursor when a line can be typed, behind its end. */
@@ -103,15 +109,19 @@ final class ShellScene implements AutoCloseable {
     return end + (window.isPlain() ? "▮" : "▮\ndevbox on");
   }
 
-  /** Waits until the shell was told this. */
-  void awaitTold(String text) throws InterruptedException {
+  /** Waits until the shell's watch has this, and a prompt that comes late has it too. */
+  void awaitHeard(String text) throws InterruptedException {
     runner.awaitHeard(text);
+  }
+
+  /** A user has seen all that the file says. */
+  void ends() throws IOException {
+    golden.ends();
   }
 
   @Override
   public void close() throws IOException {
     screen.close();
-    golden.close();
   }
 
   private static final class Changing implements Pictures {

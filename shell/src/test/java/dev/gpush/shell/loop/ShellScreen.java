@@ -25,7 +25,9 @@ import org.jline.terminal.impl.LineDisciplineTerminal;
 /** A shell on a terminal of a test, which types keys and reads what is written. */
 final class ShellScreen implements AutoCloseable {
   private static final Duration QUIET = Duration.ofMillis(400);
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  /** Half of what a test has, so that one that waits in vain says what was there. */
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   /** The bytes, one in each letter: the terminal may write a part of a letter. */
   private final StringBuilder written = new StringBuilder();
@@ -124,6 +126,15 @@ final class ShellScreen implements AutoCloseable {
    * are not plain, each row's behind how they look.
    */
   String awaitLook(Predicate<String> isShown) throws InterruptedException {
+    String look = lastLook(isShown);
+    if (!isShown.test(look)) {
+      throw new AssertionError("not shown in time; there is:\n" + look);
+    }
+    return look;
+  }
+
+  /** Waits as {@link #awaitLook} does, but gives what is there in the end if that does not come. */
+  String lastLook(Predicate<String> isShown) throws InterruptedException {
     return await(() -> seen.rows() + seen.styles(), isShown);
   }
 

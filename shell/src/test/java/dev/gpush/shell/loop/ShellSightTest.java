@@ -3,16 +3,13 @@ package dev.gpush.shell.loop;
 import dev.gpush.control.client.Captured;
 import dev.gpush.shell.text.ShellEvent;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a user sees in the window of a shell, row by row. */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 final class ShellSightTest {
   @TempDir Path folder;
 

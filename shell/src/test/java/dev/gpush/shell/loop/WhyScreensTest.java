@@ -51,12 +51,12 @@ final class WhyScreensTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"TINY", "HUGE"})
   void eachVerdict(Window window) throws Exception {
-    try (var golden = new GoldenFile("why", window)) {
-      for (Code code : Code.values()) {
-        String expected = golden.next(code.word());
-        golden.sees(code.word(), expected, look(code, window));
-      }
+    var golden = new GoldenFile("why", window);
+    for (Code code : Code.values()) {
+      String expected = golden.next(code.word());
+      golden.sees(code.word(), expected, look(code, window));
     }
+    golden.ends();
   }
 
   private String look(Code code, Window window) throws IOException {
@@ -65,9 +65,8 @@ final class WhyScreensTest {
     desk.runs.readings.add(List.of());
     happens(code, desk);
     Size size = Size.of(window.size().getColumns(), ROWS);
-    var sight = new SeenScreen(size);
-    try (var terminal =
-        new LineDisciplineTerminal("test", "xterm", sight, StandardCharsets.UTF_8)) {
+    var seen = new SeenScreen(size);
+    try (var terminal = new LineDisciplineTerminal("test", "xterm", seen, StandardCharsets.UTF_8)) {
       terminal.setSize(size);
       CommandRunner runner = new DeskRunner(desk).in(window.origin(home), terminal);
       List<String> line = RUNS.contains(code) ? List.of("why", "7") : List.of("why");
@@ -76,7 +75,7 @@ final class WhyScreensTest {
       desk.runs.readings.add(List.of());
       assertEquals(0, runner.run(line));
     }
-    return sight.rows() + sight.styles();
+    return seen.rows() + seen.styles();
   }
 
   private static void happens(Code code, Desk desk) {
