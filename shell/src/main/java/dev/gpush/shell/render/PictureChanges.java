@@ -87,6 +87,11 @@ public final class PictureChanges {
     return "run " + run.session() + "/" + run.number() + " of " + run.started().toEpochMilli();
   }
 
+  /** The key of its place in a queue, which means nothing when it waits no more. */
+  public static String keyOfQueue(SessionView session) {
+    return "queue " + session.name();
+  }
+
   private void addRuns(List<RunView> were, List<RunView> are) {
     Map<Integer, RunView> known =
         were.stream().collect(Collectors.toMap(RunView::number, Function.identity()));
@@ -235,8 +240,7 @@ public final class PictureChanges {
 
   private void addQueue() {
     if (now.state() == SessionState.QUEUED && !now.detail().equals(before.detail())) {
-      events.add(
-          ShellEvent.ofCommand("queue " + now.name(), now.name() + " is queued: " + now.detail()));
+      events.add(ShellEvent.ofCommand(keyOfQueue(now), now.name() + " is queued: " + now.detail()));
     }
     if (now.state() == SessionState.READY && BEGINNING.contains(before.state())) {
       String what = now.shape() + " on " + now.backend();

@@ -33,6 +33,11 @@ public final class EventFold {
     }
   }
 
+  /** What waits under this key is not true any more. */
+  public void forget(String key) {
+    waiting.remove(key);
+  }
+
   /** Takes out those that may be shown now. */
   public List<ShellEvent> due(long now) {
     shown.values().removeIf(at -> now - at >= spacing.toNanos());

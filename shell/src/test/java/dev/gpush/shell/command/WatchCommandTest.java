@@ -74,6 +74,26 @@ final class WatchCommandTest {
         List.of("a.py came home from node 0", "a.py came home from node 0"), heard().subList(0, 2));
   }
 
+  /** A place in the queue that was to be said ten seconds after the one before. */
+  @Test
+  void whatIsReadyIsSaidToBeQueuedNoMore() {
+    desk.environment("LANG", "C.UTF-8");
+    for (String place : List.of("4 of 19", "2 of 17", "1 of 16")) {
+      desk.runs.pictures.add(() -> of(new ViewChange(session).queued(place).view()));
+    }
+    for (int looks = 0; looks < 2; looks++) {
+      desk.runs.pictures.add(
+          () -> {
+            desk.clock.advance(Duration.ofSeconds(11));
+            return of(session);
+          });
+    }
+
+    assertEquals(
+        List.of("devbox is queued: 2 of 17", "devbox is ready: 2 cpu nodes on local"),
+        heard().subList(0, 2));
+  }
+
   @Test
   void withoutSymbolsItHasWords() {
     desk.environment("LANG", "C.UTF-8");

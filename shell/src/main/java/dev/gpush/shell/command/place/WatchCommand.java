@@ -2,6 +2,7 @@ package dev.gpush.shell.command.place;
 
 import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.run.Runs.Pictures;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.Clock;
@@ -48,6 +49,9 @@ public final class WatchCommand implements Action {
       if (before.isPresent()) {
         add(before.get(), now, hasFollowed, call, events);
       }
+      now.session()
+          .filter(session -> session.state() != SessionState.QUEUED)
+          .ifPresent(session -> events.forget(PictureChanges.keyOfQueue(session)));
       before = Optional.of(now);
       hasFollowed = isFollowing;
       var text = new PictureText(now, clock.now());

@@ -27,6 +27,7 @@ import dev.gpush.shell.command.session.ScriptHeaders;
 import dev.gpush.shell.console.SaidOnce;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.TraceText;
+import dev.gpush.shell.why.SessionCommands;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -209,7 +210,13 @@ public final class RunCommand implements Action.OfWords {
       tellTrace(call, run, choice);
     }
     if (detach) {
-      call.say("follow: gpush logs -f " + run.number() + " · end: gpush stop " + run.number());
+      var commands = new SessionCommands(call.common().session);
+      String number = "" + run.number();
+      call.say(
+          "follow: "
+              + commands.of("logs -f " + number)
+              + " · end: "
+              + commands.of("stop " + number));
       return 0;
     }
     Optional<Integer> status =

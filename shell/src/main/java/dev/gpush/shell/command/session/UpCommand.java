@@ -23,6 +23,7 @@ import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.Table;
+import dev.gpush.shell.why.SessionCommands;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -263,7 +264,7 @@ public final class UpCommand implements Action {
     }
     problems.forEach(problem -> call.say("warning: " + problem.sentence()));
     if (!problems.isEmpty()) {
-      call.say("details: gpush check");
+      call.say("details: " + new SessionCommands(call.common().session).of("check"));
     }
   }
 
@@ -279,6 +280,8 @@ public final class UpCommand implements Action {
             + " on "
             + session.backend()
             + (session.detail().isEmpty() ? "" : ": " + session.detail()));
-    call.say("status: gpush ps · follow: gpush up · cancel: gpush down");
+    var commands = new SessionCommands(call.common().session);
+    call.say(
+        "status: gpush ps · follow: " + commands.of("up") + " · cancel: " + commands.of("down"));
   }
 }
