@@ -74,7 +74,7 @@ final class EditNodeTest extends SyncFixture {
   void ofASharedFileSystemItIsTheOneThatWrites() throws Exception {
     Path shared = base.resolve("shared/project");
     for (int i = 0; i < 3; i++) {
-      nodes.add(new FakeNode(i, shared));
+      nodes.add(new FakeNode(i, shared, base));
     }
     laptop.write("a", "1");
     push();

@@ -46,6 +46,7 @@ final class FakeNode implements SyncNode {
   private static final int COMMIT = 7;
 
   private final NodeInfo info;
+  private final Path socketFolder;
   private final List<FilesPrograms.Program> running = new CopyOnWriteArrayList<>();
   final AtomicLong toNode = new AtomicLong();
   final AtomicLong fromNode = new AtomicLong();
@@ -77,7 +78,9 @@ final class FakeNode implements SyncNode {
   /** What it says that paths are when they are pulled, one answer after the other. */
   volatile Json.Obj lies = Json.object();
 
-  FakeNode(int index, Path workspace) {
+  /** A node whose programs are reached by a socket in a folder of its own below this one. */
+  FakeNode(int index, Path workspace, Path base) {
+    this.socketFolder = base.resolve("files-" + index);
     this.info = new NodeInfo(index, "node" + index, "", List.of("0"), "", 1, workspace.toString());
   }
 
@@ -115,7 +118,7 @@ final class FakeNode implements SyncNode {
 
   private synchronized FilesPrograms programs() throws IOException {
     if (programs.isEmpty()) {
-      programs = Optional.of(new FilesPrograms(PYTHON, agent()));
+      programs = Optional.of(new FilesPrograms(PYTHON, agent(), socketFolder));
     }
     return programs.get();
   }
@@ -166,10 +169,13 @@ final class FakeNode implements SyncNode {
 
   /** Ends all of it. */
   synchronized void close() throws IOException, InterruptedException {
-    kill();
-    if (programs.isPresent()) {
-      programs.get().close();
-      programs = Optional.empty();
+    try {
+      kill();
+    } finally {
+      if (programs.isPresent()) {
+        programs.get().close();
+        programs = Optional.empty();
+      }
     }
   }
 

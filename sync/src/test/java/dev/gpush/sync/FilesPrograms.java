@@ -29,7 +29,7 @@ final class FilesPrograms {
    */
   private static final String PROGRAM =
       """
-      import fcntl, json, os, select, signal, socket, sys
+      import fcntl, json, os, select, signal, socket, sys, traceback
       sys.path.insert(0, sys.argv[1])
       from gpush_agent.files import sync
 
@@ -99,6 +99,11 @@ final class FilesPrograms {
               if pid == 0:
                   try:
                       serve(life, connection, want)
+                  except ConnectionError:
+                      pass  # The gateway is gone; a pipe would be at its end.
+                  except BaseException:
+                      traceback.print_exc()
+                      sys.stderr.flush()
                   finally:
                       os._exit(1)
               alive.add(pid)
@@ -106,17 +111,16 @@ final class FilesPrograms {
               connection.close()
       """;
 
-  private final Path folder;
   private final Process process;
   private final UnixDomainSocketAddress address;
 
   // guarded by this
   private int started;
 
-  /** Starts the Python. */
-  FilesPrograms(List<String> python, Path agent) throws IOException {
-    folder = Files.createTempDirectory("files");
-    Path socket = folder.resolve("s");
+  /** Starts the Python, with its socket in this folder. */
+  FilesPrograms(List<String> python, Path agent, Path folder) throws IOException {
+    Path socket = Files.createDirectories(folder).resolve("s");
+    Files.deleteIfExists(socket);
     address = UnixDomainSocketAddress.of(socket);
     var command = new ArrayList<>(python);
     command.addAll(List.of("-c", PROGRAM, agent.toString(), socket.toString()));
@@ -134,33 +138,43 @@ final class FilesPrograms {
    */
   synchronized Program start(int dieAt, Json lies) throws IOException {
     started++;
-    SocketChannel life = connected(Json.object("program", started, "die", dieAt, "lies", lies));
-    SocketChannel conversation = connected(Json.object("program", started));
-    String pid =
-        new BufferedReader(
-                new InputStreamReader(Channels.newInputStream(life), StandardCharsets.UTF_8), 1)
-            .readLine();
+    SocketChannel life = SocketChannel.open(StandardProtocolFamily.UNIX);
+    SocketChannel conversation = SocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      connect(life, Json.object("program", started, "die", dieAt, "lies", lies));
+      connect(conversation, Json.object("program", started));
+      return new Program(process(life), life, conversation);
+    } catch (IOException | RuntimeException failed) {
+      try (life;
+          conversation) { // A program that was forked ends with its conversation.
+        throw failed;
+      }
+    }
+  }
+
+  private void connect(SocketChannel channel, Json first) throws IOException {
+    channel.connect(address);
+    channel.write(ByteBuffer.wrap((first.write() + "\n").getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** It exists: one that has ended is waited for only before the next is forked. */
+  private static ProcessHandle process(SocketChannel life) throws IOException {
+    var in = new InputStreamReader(Channels.newInputStream(life), StandardCharsets.UTF_8);
+    String pid = new BufferedReader(in, 1).readLine();
     if (pid == null) {
       throw new IOException("no program was forked");
     }
-    return new Program(Long.parseLong(pid), life, conversation);
-  }
-
-  private SocketChannel connected(Json first) throws IOException {
-    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-    channel.connect(address);
-    channel.write(ByteBuffer.wrap((first.write() + "\n").getBytes(StandardCharsets.UTF_8)));
-    return channel;
+    return ProcessHandle.of(Long.parseLong(pid)).orElseThrow();
   }
 
   /** One of them. */
-  final class Program implements Duplex {
-    private final long pid;
+  static final class Program implements Duplex {
+    private final ProcessHandle handle;
     private final SocketChannel life;
     private final SocketChannel conversation;
 
-    private Program(long pid, SocketChannel life, SocketChannel conversation) {
-      this.pid = pid;
+    private Program(ProcessHandle handle, SocketChannel life, SocketChannel conversation) {
+      this.handle = handle;
       this.life = life;
       this.conversation = conversation;
     }
@@ -184,10 +198,7 @@ final class FilesPrograms {
     }
 
     void kill() throws IOException {
-      synchronized (FilesPrograms.this) {
-        // Its number belongs to no other process before the next start.
-        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
-      }
+      handle.destroyForcibly(); // Another process that has its number by now is left alone.
       awaitEnd();
     }
 
@@ -216,6 +227,5 @@ final class FilesPrograms {
   void close() throws IOException, InterruptedException {
     process.getOutputStream().close();
     process.waitFor();
-    new WorkFolder(folder.getParent()).delete(folder.getFileName().toString());
   }
 }

@@ -314,7 +314,7 @@ class PushTest extends SyncFixture {
   void nodesThatShareAFolderGetItOnce() throws Exception {
     Path shared = base.resolve("shared/project");
     for (int i = 0; i < 3; i++) {
-      nodes.add(new FakeNode(i, shared));
+      nodes.add(new FakeNode(i, shared, base));
     }
     var bytes = new byte[100_000];
     new Random(3).nextBytes(bytes);

@@ -55,11 +55,26 @@ public class SyncFixture {
   }
 
   @AfterEach
-  void stop() throws IOException, InterruptedException {
-    sync.close();
-    tasks.close();
-    for (FakeNode node : nodes) {
-      node.close();
+  void stop() throws Exception {
+    var all = new ArrayList<AutoCloseable>(List.of(sync::close, tasks::close));
+    nodes.forEach(node -> all.add(node::close));
+    closeAll(all);
+  }
+
+  /** Closes each of them, also after one that fails, and throws the first failure. */
+  static void closeAll(List<AutoCloseable> all) throws Exception {
+    var failures = new ArrayList<Exception>();
+    for (AutoCloseable each : all) {
+      try {
+        each.close();
+      } catch (Exception failed) {
+        failures.add(failed);
+      }
+    }
+    if (!failures.isEmpty()) {
+      Exception first = failures.removeFirst();
+      failures.forEach(first::addSuppressed);
+      throw first;
     }
   }
 
@@ -83,7 +98,7 @@ public class SyncFixture {
 
   void nodes(int count) {
     for (int i = 0; i < count; i++) {
-      nodes.add(new FakeNode(i, base.resolve("node-" + i + "/project")));
+      nodes.add(new FakeNode(i, base.resolve("node-" + i + "/project"), base));
     }
   }
 

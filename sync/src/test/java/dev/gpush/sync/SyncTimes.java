@@ -45,7 +45,7 @@ final class SyncTimes {
     }
     var nodes = new ArrayList<FakeNode>();
     for (int i = 0; i < count; i++) {
-      nodes.add(new FakeNode(i, base.resolve("node" + i + "/project")));
+      nodes.add(new FakeNode(i, base.resolve("node" + i + "/project"), base));
     }
     Tasks tasks = Tasks.named("times", (thread, failure) -> failure.printStackTrace());
     var places = GitPlaces.of(Map.of("HOME", base.toString(), "GIT_CONFIG_NOSYSTEM", "1"));
