@@ -21,7 +21,7 @@ final class TreeEdits {
   /** It is there always, so that no tree is empty. */
   static final String KEPT = "kept.py";
 
-  /** The rules, which nobody changes. */
+  /** The rules, which do not change. */
   static final String RULES = ".gpushignore";
 
   private static final List<String> NAMES = List.of("n0", "n1", "n2", "n3", "n4", "m.py", "k.md");

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -46,6 +47,9 @@ final class Versions {
   /** Those that are nowhere yet. */
   private final Set<String> fresh = new HashSet<>();
 
+  /** By nodes: what is there as gpush has sent it. */
+  private final Map<Integer, Map<String, Item>> sent = new HashMap<>();
+
   private int made;
 
   /** Another text. */
@@ -57,21 +61,22 @@ final class Versions {
     return text;
   }
 
-  /** One that nobody makes again or changes. */
+  /** A text that is made once and never changes. */
   String fixed(String text) {
     known.add(text);
     return text;
   }
 
-  /** What a program has written of a file until now. Nobody wants it back. */
+  /** What a program has written of a file until now. It may be lost. */
   String part(String text) {
     String part = text.substring(0, text.length() / 2);
     known.add(part);
     return part;
   }
 
-  /** Somebody has worked there. */
+  /** A person or a rank has worked there. */
   void changed(int place, Map<String, Item> before, Map<String, Item> after) {
+    sentTo(place).keySet().removeAll(differences(before, after));
     Set<String> old = texts(before.values());
     Set<String> now = texts(after.values());
     for (String text : old) {
@@ -88,8 +93,33 @@ final class Versions {
     }
   }
 
+  /**
+   * All is sent to a node, except these other paths.
+   *
+   * @param now those of the laptop
+   * @param there all that it has
+   * @return files that gpush has sent earlier and should have deleted, because the laptop has none
+   */
+  Set<String> sent(int node, Map<String, Item> now, Map<String, Item> there, Set<String> others) {
+    Map<String, Item> known = sentTo(node);
+    var stay = new TreeSet<>(known.keySet());
+    stay.removeIf(
+        path ->
+            now.containsKey(path)
+                || others.contains(path)
+                || !known.get(path).equals(there.get(path)));
+    known.keySet().retainAll(others);
+    known.putAll(now);
+    return stay;
+  }
+
+  private Map<String, Item> sentTo(int node) {
+    return sent.computeIfAbsent(node, _ -> new HashMap<>());
+  }
+
   /** A disk is gone, and with it what was only there. */
-  void forgetLost(Map<Integer, Set<String>> places) {
+  void emptied(int node, Map<Integer, Set<String>> places) {
+    sent.remove(node);
     wanted.entrySet().removeIf(each -> !isKept(each.getKey(), each.getValue(), places));
   }
 
@@ -145,6 +175,23 @@ final class Versions {
           }
         });
     return unknown;
+  }
+
+  /** The paths at which two trees differ. */
+  static Set<String> differences(Map<String, Item> before, Map<String, Item> after) {
+    var paths = new TreeSet<>(before.keySet());
+    paths.addAll(after.keySet());
+    paths.removeIf(path -> Objects.equals(before.get(path), after.get(path)));
+    return paths;
+  }
+
+  /** The same in words, each with a space before it. */
+  static String changes(Map<String, Item> before, Map<String, Item> after) {
+    var changes = new StringBuilder();
+    for (String path : differences(before, after)) {
+      changes.append(" " + path + ": " + before.get(path) + " ⇒ " + after.get(path) + ";");
+    }
+    return changes.toString();
   }
 
   static Set<String> texts(Collection<Item> items) {
