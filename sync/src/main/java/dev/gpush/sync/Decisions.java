@@ -341,7 +341,7 @@ final class Decisions {
       boolean isWritten =
           facts.here().get(path).equals(editors().manifest().get(path))
               && !holds.deviations().containsKey(path)
-              && !blockedBy.containsKey(path)
+              && inTheWay(path, held).isEmpty() // It is held for this reason, or has two.
               && !obstacles.containsKey(path); // Refused on one node: on none until it is decided.
       if (!isWritten) {
         stays.add(path);

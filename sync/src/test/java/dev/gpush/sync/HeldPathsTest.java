@@ -448,6 +448,23 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals(Set.of("of 2"), trash(2));
   }
 
+  /** It was tried six times, and then "the copies change while they are synced". */
+  @Test
+  void whatWasChangedOnOneNodeAndHasNoPlaceOnAnotherIsHeld() throws Exception {
+    nodes(3);
+    laptop.write("a/b", "1").write("c", "1");
+    sync.push(all().subList(0, 2), PushOptions.standard(), talk);
+    nodes.get(1).folder().write("a/b", "of node 1");
+    nodes.get(2).folder().write("a", "of node 2");
+
+    assertEquals(List.of("a IN_THE_WAY 2", "a/b OTHER_NODE 1"), held());
+
+    assertEquals("1", nodes.get(2).folder().read("c"));
+    assertEverywhere(keep(KeepRequest.Side.LAPTOP, ""));
+    assertEquals(Set.of("of node 1"), trash(1));
+    assertEquals(Set.of("of node 2"), trash(2));
+  }
+
   @Test
   void whatIsInTheWayOnAnotherNodeIsNoVersionOfTheEditorsNode() throws Exception {
     nodes(2);
