@@ -88,7 +88,7 @@ final class LineParserTest {
     var options = new ArrayList<Candidate>();
     completer.complete(unused, at("gpush up --n"), options);
     assertEquals(List.of("--nodes", "--session="), options.stream().map(Candidate::value).toList());
-    assertEquals("nodes of the gang", options.getFirst().descr());
+    assertEquals("--nodes     nodes of the gang", options.getFirst().displ());
     var files = new ArrayList<Candidate>();
     completer.complete(unused, at("run tr"), files);
     assertEquals(List.of("train.py"), files.stream().map(Candidate::value).toList());
