@@ -13,7 +13,9 @@ import dev.gpush.control.wire.Greeting;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gateway.GatewayPage;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.NodeView;
@@ -36,6 +38,8 @@ import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.console.Ticker;
+import dev.gpush.shell.page.PageCommands;
+import dev.gpush.shell.page.PageServer;
 import dev.gpush.ssh.SshGateway;
 import dev.gpush.ssh.files.OtherPeople;
 import dev.gpush.ssh.files.SshAddress;
@@ -47,6 +51,7 @@ import dev.gpush.templates.YamlRecipes;
 import dev.gpush.templates.setup.OtherTools;
 import dev.gpush.templates.setup.YamlSetup;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -72,6 +77,7 @@ final class Wiring implements AutoCloseable {
   private final GatewaySessions sessions;
   private final Transports transports;
   private final SshGateway ssh;
+  private final PageServer page;
   private final ControlServer server;
   private final GatewayProcess process;
 
@@ -81,6 +87,7 @@ final class Wiring implements AutoCloseable {
       GatewaySessions sessions,
       Transports transports,
       SshGateway ssh,
+      PageServer page,
       ControlServer server,
       GatewayProcess process) {
     this.holder = holder;
@@ -88,6 +95,7 @@ final class Wiring implements AutoCloseable {
     this.sessions = sessions;
     this.transports = transports;
     this.ssh = ssh;
+    this.page = page;
     this.server = server;
     this.process = process;
   }
@@ -144,6 +152,8 @@ final class Wiring implements AutoCloseable {
             Json.object(
                 "ssh", sshStatus(ssh.address()),
                 "agents", agents(sessions)));
+    // The page carries out commands, and one of them opens it.
+    var page = new AtomicReference<GatewayPage>(Wiring::pageBesideOthers);
     var incidents = new LoggedIncidents(log, home.log());
     var services =
         new Services(
@@ -157,6 +167,7 @@ final class Wiring implements AutoCloseable {
             setup(home, configs, backends, host, clock, tasks),
             new Services.GatewayProcess(
                 process,
+                () -> page.get().open(),
                 ssh.access(),
                 new CopyFile(
                     home.path(),
@@ -170,17 +181,27 @@ final class Wiring implements AutoCloseable {
                 }),
             new Services.Timing(clock, Ticker.tenth(), PROGRAM_LIMIT),
             new Services.Version(build.version(), build.hash()));
+    var handler = new ShellHandler(services);
+    var pageServer =
+        new PageServer(
+            new PageCommands(handler, home.path(), sessions.runs().pictures().changes()),
+            clock,
+            random,
+            tasks);
+    if (ssh.address() instanceof SshAddress.Port) {
+      page.set(pageServer);
+    }
     var server =
         new ControlServer(
             folder.socket(),
             Greeting.of(build.hash(), home.path().toString(), ProcessHandle.current().pid()),
-            new ShellHandler(services),
+            handler,
             process,
             incidents,
             Limits.STANDARD,
             clock,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, ssh, server, process);
+    return new Wiring(holder, machines, sessions, transports, ssh, pageServer, server, process);
   }
 
   /** The finders of {@code gpush init}; the first one is this machine. */
@@ -269,6 +290,10 @@ final class Wiring implements AutoCloseable {
     return isSocket ? Optional.of(folder.sshSocket()) : Optional.empty();
   }
 
+  private static URI pageBesideOthers() {
+    throw new GpushException(new GatewayFailure.PageBesideOthers());
+  }
+
   private static Json.Obj sshStatus(SshAddress address) {
     return switch (address) {
       case SshAddress.Port(var number) -> Json.object("host", "127.0.0.1", "port", number);
@@ -319,6 +344,7 @@ final class Wiring implements AutoCloseable {
   @Override
   public void close() throws IOException {
     server.close();
+    page.close();
     ssh.drain(process.reason());
     ssh.close();
     sessions.close();

@@ -357,6 +357,14 @@ public final class FailureText {
       case GatewayFailure.LedgerDamaged(var file, var reason) ->
           Message.of(
               "a ledger entry cannot be read; it is kept as " + file, reason, "gpush doctor");
+      case GatewayFailure.PageUnavailable(var reason) ->
+          Message.of("cannot serve the page", reason, "gpush ps");
+      case GatewayFailure.PageBesideOthers() ->
+          Message.of(
+              "cannot serve the page on this machine",
+              "its port would be open to other people, and gpush opens no port where others are"
+                  + " logged in",
+              "gpush top; or with 'gateway: {ssh: port}' in config.yaml: gpush gateway stop");
     };
   }
 }

@@ -5,6 +5,7 @@ import dev.gpush.control.client.ControlClient;
 import dev.gpush.control.client.ProcessConsole;
 import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.wire.Facts;
+import dev.gpush.shell.text.LineStream;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,6 +14,9 @@ import org.jline.terminal.Terminal;
 
 /** Uses the control socket and this process's terminal, which has no other reader meanwhile. */
 final class ControlCommandRunner implements CommandRunner {
+  /** Of what a shell is told, in bytes. */
+  private static final int LONGEST_LINE = 64 * 1024;
+
   private final ControlClient client;
   private final Origin origin;
   private final Terminal terminal;
@@ -40,7 +44,7 @@ final class ControlCommandRunner implements CommandRunner {
 
   @Override
   public void follow(List<String> words, Consumer<String> lines) {
-    client.follow(words, new LineStream(lines));
+    client.follow(words, new LineStream(LONGEST_LINE, lines));
   }
 
   @Override

@@ -39,6 +39,7 @@ import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.ManualClock;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -118,7 +119,7 @@ public final class Desk {
               Optional.of(new SendReason.Rule("*.bin", ".gitignore", 2)),
               "");
 
-  final ShellHandler handler;
+  public final ShellHandler handler;
 
   public Desk() {
     this(Duration.ofMinutes(1));
@@ -141,6 +142,7 @@ public final class Desk {
                 new FakeSetup(),
                 new Services.GatewayProcess(
                     new FakeGateway(),
+                    () -> URI.create("http://127.0.0.1:4711/?token=51a0f3"),
                     new FakeSsh(),
                     new FakeCopy(),
                     log,

@@ -76,7 +76,7 @@ public final class FakeRuns implements Runs {
   public List<NodeStacks> byHand = List.of();
 
   /** What was asked to be sampled, and when that ended. */
-  final List<String> sampled = new CopyOnWriteArrayList<>();
+  public final List<String> sampled = new CopyOnWriteArrayList<>();
 
   public final List<String> execs = new ArrayList<>();
   public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();

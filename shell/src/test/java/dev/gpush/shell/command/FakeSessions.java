@@ -61,7 +61,7 @@ public final class FakeSessions implements Sessions {
   public Consumer<Talk> waiting = _ -> {};
 
   public Optional<String> questionOnDown = Optional.empty();
-  Optional<String> runInProgress = Optional.empty();
+  public Optional<String> runInProgress = Optional.empty();
   List<Integer> stopped = List.of();
 
   FakeSessions(Clock clock) {

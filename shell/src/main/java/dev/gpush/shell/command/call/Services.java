@@ -5,6 +5,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.gateway.CopyProgram;
 import dev.gpush.core.gateway.GatewayControl;
+import dev.gpush.core.gateway.GatewayPage;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.BatchScripts;
@@ -36,7 +37,12 @@ public record Services(
    * @param log its file, shown by {@code gateway logs}
    */
   public record GatewayProcess(
-      GatewayControl control, SshAccess ssh, CopyProgram copy, Path log, Bugs bugs) {}
+      GatewayControl control,
+      GatewayPage page,
+      SshAccess ssh,
+      CopyProgram copy,
+      Path log,
+      Bugs bugs) {}
 
   /**
    * The time, and what happens as it passes.

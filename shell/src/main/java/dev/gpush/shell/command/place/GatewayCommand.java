@@ -9,11 +9,13 @@ import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.command.reach.Programs;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -26,26 +28,38 @@ import picocli.CommandLine.Parameters;
     description = {
       "The gateway starts by itself when it is needed. Stopping it ends no session and no run; the"
           + " next command starts it again, and it ends by itself ten minutes after the last"
-          + " session and client. ACTION is status (the default), start, stop or logs."
+          + " session and client. ACTION is status (the default), start, stop, logs or page: page"
+          + " serves sessions, nodes, runs and their output to your browser, live; the address that"
+          + " it prints logs in one browser, once."
     },
     footer = {"$ gpush gateway stop", "the gateway is stopping; sessions and runs continue"})
 public final class GatewayCommand implements Action {
-  public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs");
+  public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs", "page");
 
   /** Enough for a first look; the message names the whole file. */
   private static final int TAIL_BYTES = 16 * 1024;
 
-  @Parameters(paramLabel = "ACTION", arity = "0..1", description = "status, start, stop, logs")
+  @Parameters(
+      paramLabel = "ACTION",
+      arity = "0..1",
+      description = "status, start, stop, logs, page")
   Optional<String> action;
 
-  @Option(names = "--json", description = "status as JSON")
+  @Option(names = "--print", description = "page: print the address; open nothing")
+  boolean print;
+
+  @Option(names = "--json", description = "status, or the page's address, as JSON")
   boolean json;
 
   @Override
-  public int run(Call call) {
+  public int run(Call call) throws InterruptedException {
     String chosen = action.orElse("status");
-    if (json && !chosen.equals("status")) {
-      throw Values.bad("gateway", "--json works with status only");
+    boolean isPage = chosen.equals("page");
+    if (json && !isPage && !chosen.equals("status")) {
+      throw Values.bad("gateway", "--json works with status and page only");
+    }
+    if (print && !isPage) {
+      throw Values.bad("gateway", "--print works with page only");
     }
     switch (chosen) {
       case "status" -> status(call);
@@ -55,16 +69,34 @@ public final class GatewayCommand implements Action {
         call.services().gateway().control().stop();
       }
       case "logs" -> logs(call);
+      case "page" -> {
+        return page(call);
+      }
       default -> {
         List<String> nearest = Nearest.to(chosen, ACTIONS);
         throw Values.bad(
             "gateway",
             "'"
                 + chosen
-                + "' is not status, start, stop or logs"
+                + "' is not status, start, stop, logs or page"
                 + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
       }
     }
+    return 0;
+  }
+
+  private int page(Call call) throws InterruptedException {
+    String address = call.services().gateway().page().open().toString();
+    if (json) {
+      call.print(Json.object("url", address));
+      return 0;
+    }
+    call.print(address + "\n");
+    Optional<Path> browser = print ? Optional.empty() : Programs.browser(call);
+    if (browser.isPresent()) {
+      return call.invocation().spawn(List.of(browser.get().toString(), address), Map.of());
+    }
+    call.say("open it in a browser of this machine; it works once");
     return 0;
   }
 

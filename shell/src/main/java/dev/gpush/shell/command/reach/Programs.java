@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Programs of the user's own machine. */
-final class Programs {
+public final class Programs {
   private Programs() {}
 
   /** On the user's PATH. */
@@ -25,7 +25,7 @@ final class Programs {
   }
 
   /** As {@link #opener}, where there is a screen to show a page on. */
-  static Optional<Path> browser(Call call) {
+  public static Optional<Path> browser(Call call) {
     boolean hasScreen =
         call.environment().containsKey("DISPLAY")
             || call.environment().containsKey("WAYLAND_DISPLAY");

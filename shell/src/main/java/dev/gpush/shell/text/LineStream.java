@@ -1,4 +1,4 @@
-package dev.gpush.shell.loop;
+package dev.gpush.shell.text;
 
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
@@ -6,14 +6,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
 /** Gives what is written to it line by line. One thread writes. */
-final class LineStream extends OutputStream {
-  /** Of one line, in bytes; the rest of a longer one is dropped. */
-  private static final int LONGEST = 64 * 1024;
-
+public final class LineStream extends OutputStream {
+  private final int longest;
   private final Consumer<String> lines;
   private final ByteArrayOutputStream begun = new ByteArrayOutputStream();
 
-  LineStream(Consumer<String> lines) {
+  /**
+   * @param longest of one line, in bytes; the rest of a longer one is dropped
+   */
+  public LineStream(int longest, Consumer<String> lines) {
+    this.longest = longest;
     this.lines = lines;
   }
 
@@ -23,7 +25,7 @@ final class LineStream extends OutputStream {
       String line = begun.toString(StandardCharsets.UTF_8);
       begun.reset();
       lines.accept(line);
-    } else if (begun.size() < LONGEST) {
+    } else if (begun.size() < longest) {
       begun.write(value);
     }
   }

@@ -1,0 +1,527 @@
+package dev.gpush.shell.page;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.ChangeSignal;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.shell.command.Desk;
+import dev.gpush.shell.command.FakeInvocation;
+import dev.gpush.shell.top.TopFixture;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** What the page's server answers, and to whom it does not; a browser is in PageIT. */
+@Execution(ExecutionMode.CONCURRENT)
+final class PageServerTest {
+  private static final String DOWN = "{\"do\":\"down\",\"session\":\"devbox\",\"agreed\":%s}";
+
+  private final Desk desk = new Desk();
+  private final ChangeSignal changes = new ChangeSignal();
+  private final LinkedBlockingQueue<Throwable> bugs = new LinkedBlockingQueue<>();
+  private final Tasks tasks = Tasks.named("test", (_, bug) -> bugs.add(bug));
+  private final PageServer server = server();
+
+  PageServerTest() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(7, "running", Optional.empty(), "train.py", "--lr", "3e-4");
+  }
+
+  private PageServer server() {
+    return new PageServer(
+        new PageCommands(desk.handler, Desk.PROJECT, changes),
+        desk.clock,
+        new SecureRandom(),
+        tasks);
+  }
+
+  @AfterEach
+  void end() {
+    server.close();
+    tasks.close();
+    assertEquals(List.of(), List.copyOf(bugs));
+    assertEquals(List.of(), desk.bugs);
+  }
+
+  private static void refuses(Refusal refusal, String answer) {
+    assertTrue(answer.startsWith("HTTP/1.1 " + refusal.status() + " "), answer);
+    assertTrue(answer.endsWith(refusal.sentence()), answer);
+  }
+
+  private static String accepted(String answer) {
+    assertTrue(answer.startsWith("HTTP/1.1 200 "), answer);
+    return answer;
+  }
+
+  /** What a browser sees of a stream. */
+  private record Watched(Socket socket, BufferedReader lines) implements AutoCloseable {
+    static Watched of(Browser browser, String query) throws IOException {
+      // Of the older version, the body is sent as it is, not in chunks.
+      Socket socket = browser.begin("GET /live" + query + " HTTP/1.0", "");
+      return new Watched(
+          socket,
+          new BufferedReader(
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8)));
+    }
+
+    /** The next line of this kind. */
+    Json next(String of, Predicate<Json> isMeant) throws IOException {
+      while (true) {
+        String line = Optional.ofNullable(lines.readLine()).orElseThrow();
+        if (line.startsWith("{")) {
+          Json said = Json.parse(line);
+          if (said.text("of").orElse("").equals(of) && isMeant.test(said)) {
+            return said;
+          }
+        }
+      }
+    }
+
+    Json next(String of) throws IOException {
+      return next(of, _ -> true);
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
+  }
+
+  private Json printed(String line) {
+    FakeInvocation client = desk.client(line);
+    assertEquals(0, desk.call(client));
+    return Json.parse(client.both());
+  }
+
+  @Test
+  void showsWhatTheCommandsPrint() throws Exception {
+    desk.runs.readings.add(
+        List.of(
+            TopFixture.reading(
+                0, Optional.of(TopFixture.node(List.of(), List.of())), Duration.ZERO, "up", "")));
+    var browser = Browser.loggedIn(server.open());
+
+    try (var watched = Watched.of(browser, "?session=devbox&run=7&usage=1")) {
+      Json sessions = watched.next("sessions");
+      Json usage = watched.next("usage", said -> said.get("data").isPresent());
+
+      assertEquals(printed("gpush ps --json"), sessions.get("data").orElseThrow());
+      assertEquals("devbox", usage.get("data").orElseThrow().text("session").orElse(""));
+    }
+    try (var watched = Watched.of(browser, "?session=devbox&run=7")) {
+      assertEquals(
+          printed("gpush nodes -s devbox --json"), watched.next("nodes").get("data").orElseThrow());
+      assertEquals(
+          printed("gpush runs -s devbox --json"), watched.next("runs").get("data").orElseThrow());
+    }
+    try (var watched = Watched.of(browser, "?session=devbox&run=7")) {
+      Json output = watched.next("output");
+
+      assertEquals(
+          "hello", output.get("data").orElseThrow().items().getFirst().text("text").orElse(""));
+    }
+  }
+
+  @Test
+  void showsWhatChanges() throws Exception {
+    try (var watched = Watched.of(Browser.loggedIn(server.open()), "?session=devbox")) {
+      watched.next("runs");
+
+      desk.runs.add(8, "running", Optional.empty(), "again.py");
+      changes.signal();
+
+      watched.next("runs", said -> said.get("data").orElseThrow().items().size() == 2);
+    }
+  }
+
+  @Test
+  void saysWhyThereIsNothingToShow() throws Exception {
+    try (var watched = Watched.of(Browser.loggedIn(server.open()), "?session=other")) {
+      Json nodes = watched.next("nodes");
+
+      assertTrue(nodes.text("problem").orElse("").contains("no session 'other'"), nodes.write());
+    }
+  }
+
+  @Test
+  void samplesOnlyWhileAPageShowsIt() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+    try (var watched = Watched.of(browser, "?session=devbox")) {
+      watched.next("runs");
+      assertEquals(List.of(), desk.runs.sampled);
+    }
+    try (var watched = Watched.of(browser, "?session=devbox&usage=1")) {
+      watched.next("runs");
+      while (desk.runs.sampled.isEmpty()) {
+        changes.signal();
+        watched.next("sessions");
+      }
+    }
+    // A connection that was closed is noticed by what is sent.
+    while (!desk.runs.sampled.contains("closed")) {
+      changes.signal();
+      try (var other = Watched.of(browser, "")) {
+        other.next("sessions");
+      }
+    }
+    assertEquals(List.of("devbox PT2S", "closed"), desk.runs.sampled);
+  }
+
+  /** It has no backlog: of what nobody has read, the last lines are kept, and counted. */
+  @Test
+  void keepsTheLastLinesOfMuchOutput() throws Exception {
+    int more = 5000;
+    desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
+    desk.runs.output =
+        to -> {
+          for (int i = 0; i < PageStream.MOST_LINES + more; i++) {
+            to.line(0, 0, false, ("line " + i).getBytes(StandardCharsets.UTF_8));
+          }
+        };
+
+    long seen = 0;
+    var last = new ArrayList<String>();
+    try (var watched = Watched.of(Browser.loggedIn(server.open()), "?session=devbox&run=7")) {
+      while (seen < PageStream.MOST_LINES + more) {
+        Json output = watched.next("output");
+        List<Json> lines = output.get("data").orElseThrow().items();
+        seen += output.number("left_out").orElse(0L) + lines.size();
+        assertTrue(lines.size() <= PageStream.MOST_LINES);
+        last.add(lines.getLast().text("text").orElse(""));
+      }
+    }
+
+    assertEquals("line " + (PageStream.MOST_LINES + more - 1), last.getLast());
+  }
+
+  @Test
+  void endsWithTheGateway() throws Exception {
+    try (var watched = Watched.of(Browser.loggedIn(server.open()), "")) {
+      watched.next("sessions");
+
+      server.close();
+
+      long lines = watched.lines().lines().filter(line -> line.startsWith("{")).count();
+      assertEquals(0, lines);
+    }
+  }
+
+  @Test
+  void refusesAnotherUserWithoutAToken() throws Exception {
+    var another = new Browser(server.open().getPort());
+
+    refuses(Refusal.NO_LOGIN, another.get("/"));
+    refuses(Refusal.NO_LOGIN, another.get("/live"));
+    refuses(Refusal.NO_LOGIN, another.act(DOWN.formatted("[]")));
+    another.cookie = "gpush-" + another.port + "=" + "0".repeat(64);
+    refuses(Refusal.NO_LOGIN, another.get("/live"));
+    refuses(Refusal.USED_TOKEN, another.get("/?token=" + "0".repeat(64)));
+    refuses(Refusal.USED_TOKEN, another.get("/?token="));
+    assertEquals(List.of(), desk.sessions.calls);
+  }
+
+  @Test
+  void refusesATokenInAnAddressThatIsOpenedTwice() throws Exception {
+    URI address = server.open();
+    var first = Browser.loggedIn(address);
+    var second = new Browser(address.getPort());
+
+    refuses(Refusal.USED_TOKEN, second.get("/?" + address.getQuery()));
+    accepted(first.get("/"));
+  }
+
+  @Test
+  void refusesATokenThatIsOld() throws Exception {
+    URI address = server.open();
+    desk.clock.advance(Duration.ofMinutes(11));
+
+    refuses(Refusal.USED_TOKEN, new Browser(address.getPort()).get("/?" + address.getQuery()));
+  }
+
+  /** So it is in no bookmark, no history and no picture of the screen. */
+  @Test
+  void takesTheTokenOutOfTheAddress() throws Exception {
+    URI address = server.open();
+
+    String answer = new Browser(address.getPort()).get("/?" + address.getQuery());
+
+    assertTrue(answer.startsWith("HTTP/1.1 303 "), answer);
+    assertTrue(answer.contains("Location: /\r\n"), answer);
+    assertTrue(answer.contains("HttpOnly; SameSite=Strict"), answer);
+    assertFalse(answer.contains(address.getQuery()), answer);
+  }
+
+  @Test
+  void refusesAnotherSiteOfTheSameBrowser() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+    String down = DOWN.formatted("[]");
+
+    for (String site : List.of("cross-site", "same-site", "none")) {
+      browser.site = site;
+      refuses(Refusal.OTHER_SITE, browser.act(down));
+      refuses(Refusal.OTHER_SITE, browser.get("/live"));
+    }
+    browser.site = "";
+    for (String origin : List.of("https://evil.example", "http://127.0.0.1:8888", "null", "")) {
+      browser.origin = origin;
+      refuses(Refusal.OTHER_SITE, browser.act(down));
+    }
+    browser.origin = "http://" + browser.host;
+    browser.header = "Content-Type: application/x-www-form-urlencoded";
+    refuses(Refusal.OTHER_SITE, browser.act(down));
+    assertEquals(List.of(), desk.sessions.calls);
+    // What asks for leave to send the header gets none.
+    browser.header = "Access-Control-Request-Headers: x-gpush";
+    String answer = browser.request("OPTIONS /do", "");
+    refuses(Refusal.WRONG_METHOD, answer);
+    assertFalse(answer.contains("Access-Control"), answer);
+  }
+
+  /** A name of another site that leads to 127.0.0.1: its pages and ours would be one origin. */
+  @Test
+  void refusesAHostThatOnlyLeadsHere() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+    for (String host :
+        List.of(
+            "evil.example:" + browser.port,
+            "127.0.0.1",
+            "127.0.0.1:1",
+            "127.0.0.1.evil.example:" + browser.port,
+            "127.0.0.1:" + browser.port + "\r\nHost: evil.example:" + browser.port,
+            "")) {
+      browser.host = host;
+      browser.origin = "http://" + host.lines().findFirst().orElse("");
+      for (String path : List.of("/", "/live", "/page.js", "/?token=" + "0".repeat(64))) {
+        String answer = browser.get(path);
+        assertFalse(answer.startsWith("HTTP/1.1 200"), answer);
+        assertFalse(answer.contains("Set-Cookie"), answer);
+      }
+    }
+    browser.host = "localhost:" + browser.port;
+    browser.origin = "http://" + browser.host;
+    accepted(browser.get("/"));
+  }
+
+  @Test
+  void saysWhatToDoWithACookieOfAGatewayThatHasEnded() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+    try (PageServer next = server()) {
+      var later = new Browser(next.open().getPort());
+      later.cookie = browser.cookie.replace("gpush-" + browser.port, "gpush-" + later.port);
+
+      String answer = later.get("/");
+
+      refuses(Refusal.NO_LOGIN, answer);
+      assertTrue(answer.contains("Sessions and runs go on. Type gpush gateway page"), answer);
+      later.header = "Accept: text/html,application/xhtml+xml";
+      String page = later.get("/");
+      assertTrue(page.contains("<p role=\"alert\">" + Refusal.NO_LOGIN.sentence()), page);
+    }
+  }
+
+  @Test
+  void refusesWrongMethodsAndAddresses() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+
+    for (String line : List.of("POST /", "HEAD /", "PUT /do", "DELETE /live", "GET /do")) {
+      String answer = browser.request(line, "");
+      assertTrue(answer.startsWith("HTTP/1.1 405 "), line + ": " + answer);
+    }
+    for (String path : List.of("/other", "/page.html", "/../etc/passwd", "/page.js/..", "//do")) {
+      String answer = browser.get(path);
+      assertTrue(answer.startsWith("HTTP/1.1 404 "), path + ": " + answer);
+    }
+    refuses(Refusal.MALFORMED, browser.get("/live?session=../etc"));
+    refuses(Refusal.MALFORMED, browser.get("/live?session=devbox&run=seven"));
+  }
+
+  @Test
+  void refusesHugeRequests() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+
+    refuses(Refusal.TOO_LARGE, browser.act("x".repeat(PageServer.MOST_BYTES + 1)));
+    browser.header = "X-Gpush: " + "x".repeat(100_000);
+    assertFalse(isServed(browser, "GET /live"));
+    browser.header = "X-Gpush: page" + "\r\nX: y".repeat(1000);
+    assertFalse(isServed(browser, "GET /live"));
+    browser.header = "X-Gpush: page";
+    assertFalse(isServed(browser, "GET /?" + "x".repeat(1_000_000)));
+    accepted(browser.get("/"));
+  }
+
+  /** A connection that is closed while it sends is an answer, too. */
+  private static boolean isServed(Browser browser, String line) {
+    try {
+      return browser.request(line, "").startsWith("HTTP/1.1 200");
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
+  /** Of one that stops in its head, and of one whose body never comes. */
+  @Test
+  void closesConnectionsOfSlowRequests() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+
+    try (Socket head = browser.raw("GET /live HTTP/1.1\r\nHost: 127");
+        Socket body = browser.raw(slowBody(browser))) {
+      assertTrue(isClosed(head));
+      assertTrue(isClosed(body));
+    }
+    accepted(browser.get("/"));
+  }
+
+  private static String slowBody(Browser browser) {
+    return ("POST /do HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nX-Gpush: page\r\nCookie: %s\r\n"
+            + "Content-Length: 10\r\n\r\n{")
+        .formatted(browser.host, browser.origin, browser.cookie);
+  }
+
+  private static boolean isClosed(Socket socket) {
+    try {
+      return socket.getInputStream().read() < 0;
+    } catch (IOException reset) {
+      return true;
+    }
+  }
+
+  @Test
+  void refusesMorePagesThanItServes() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+    var open = new ArrayList<Watched>();
+    try {
+      for (int i = 0; i < PageServer.MOST_STREAMS; i++) {
+        open.add(Watched.of(browser, ""));
+        open.getLast().next("sessions");
+      }
+
+      refuses(Refusal.TOO_MANY, browser.get("/live"));
+      accepted(browser.get("/"));
+    } finally {
+      for (Watched each : open) {
+        each.close();
+      }
+    }
+  }
+
+  @Test
+  void asksBeforeRunsAndFilesAreLost() throws Exception {
+    String running = "run 7 (train.py) is in progress on devbox; stop it and give the nodes back?";
+    String files = "3 files, 14.0 GB, exist only on the nodes of devbox; give the nodes back?";
+    desk.sessions.runInProgress = Optional.of(running);
+    desk.sessions.questionOnDown = Optional.of(files);
+    var browser = Browser.loggedIn(server.open());
+
+    Json first = answer(browser, DOWN.formatted("[]"));
+    Json second = answer(browser, DOWN.formatted(Json.of(List.of(running)).write()));
+    assertEquals(List.of(), desk.sessions.calls);
+    Json third = answer(browser, DOWN.formatted(Json.of(List.of(running, files)).write()));
+
+    assertEquals(Optional.of(running), first.text("question"));
+    assertEquals(Optional.of(files), second.text("question"));
+    assertEquals(
+        Json.object("done", true, "question", new Json.Null(), "said", "devbox is given back"),
+        third);
+    assertEquals(List.of("down devbox"), desk.sessions.calls);
+  }
+
+  /** More files since the question: it is another question. */
+  @Test
+  void aYesHoldsForOneQuestionOnly() throws Exception {
+    desk.sessions.questionOnDown = Optional.of("4 files exist only there; give them back?");
+    var browser = Browser.loggedIn(server.open());
+
+    Json said = answer(browser, DOWN.formatted("[\"3 files exist only there; give them back?\"]"));
+
+    assertFalse(said.flag("done"));
+    assertEquals(desk.sessions.questionOnDown, said.text("question"));
+    assertEquals(List.of(), desk.sessions.calls);
+  }
+
+  private static Json answer(Browser browser, String body) throws IOException {
+    String answer = accepted(browser.act(body));
+    return Json.parse(answer.substring(answer.indexOf("\r\n\r\n") + 4));
+  }
+
+  @Test
+  void extendsAndStops() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+
+    Json extended = answer(browser, "{\"do\":\"extend\",\"session\":\"devbox\",\"for\":\"2h\"}");
+    Json stopped = answer(browser, "{\"do\":\"stop\",\"session\":\"devbox\",\"run\":7}");
+
+    assertTrue(extended.flag("done"), extended.write());
+    assertEquals("devbox: 2h, 1h idle left", extended.text("said").orElse(""));
+    assertTrue(stopped.text("said").orElse("").startsWith("run 7 is "), stopped.write());
+    assertEquals(List.of("extend devbox Optional[PT2H]"), desk.sessions.calls);
+    assertEquals(List.of("7 INT 10s"), List.copyOf(desk.runs.stops));
+  }
+
+  @Test
+  void saysWhyItFailed() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+
+    Json said = answer(browser, "{\"do\":\"down\",\"session\":\"other\"}");
+
+    assertFalse(said.flag("done"));
+    assertTrue(said.text("said").orElse("").contains("no session 'other'"), said.write());
+  }
+
+  @Test
+  void doesNothingElse() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+    for (String body :
+        List.of(
+            "",
+            "{",
+            "[]",
+            "{\"do\":\"exec\",\"session\":\"devbox\"}",
+            "{\"do\":\"run\",\"session\":\"devbox\"}",
+            "{\"do\":\"down\"}",
+            "{\"do\":\"down\",\"session\":\"--discard\"}",
+            "{\"do\":\"stop\",\"session\":\"devbox\",\"run\":\"--kill\"}",
+            "{\"do\":\"stop\",\"session\":\"devbox\"}")) {
+      refuses(Refusal.MALFORMED, browser.act(body));
+    }
+    Json said = answer(browser, "{\"do\":\"extend\",\"session\":\"devbox\",\"for\":\"--json\"}");
+    assertEquals("devbox: 1h idle left", said.text("said").orElse(""));
+  }
+
+  /** The page may use nothing but its own files, and lies in no frame of another page. */
+  @Test
+  void forbidsTheBrowserEverythingElse() throws Exception {
+    var browser = Browser.loggedIn(server.open());
+    String page = accepted(browser.get("/"));
+
+    for (String each :
+        List.of("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "no-store")) {
+      assertTrue(page.contains(each), each);
+    }
+    assertTrue(page.contains("X-content-type-options: nosniff"), page);
+    assertFalse(page.contains("style="), "an inline style");
+    assertFalse(page.contains("<script>"), "an inline script");
+    String script = accepted(browser.get("/page.js"));
+    for (String each : List.of("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(")) {
+      assertFalse(script.contains(each), each);
+    }
+  }
+}
