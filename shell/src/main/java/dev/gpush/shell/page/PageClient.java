@@ -2,6 +2,7 @@ package dev.gpush.shell.page;
 
 import dev.gpush.control.server.Invocation;
 import dev.gpush.control.wire.Facts;
+import dev.gpush.shell.console.Asker;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,13 +11,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 
-/**
- * A client without a terminal whose command line the page has made. Questions are answered yes if
- * the user has agreed to exactly that question before; the first other one is kept and answered no.
- */
+/** A client without a terminal whose command line the page has made. */
 final class PageClient implements Invocation {
   /** Far more than a failure is; the rest of a longer message is dropped. */
   private static final int MOST_SAID = 64 * 1024;
@@ -26,15 +23,14 @@ final class PageClient implements Invocation {
   private final List<String> words;
   private final Path folder;
   private final OutputStream out;
-  private final Set<String> agreed;
+  private final Asker asker;
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
-  private volatile Optional<String> question = Optional.empty();
 
-  PageClient(List<String> words, Path folder, OutputStream out, Set<String> agreed) {
+  PageClient(List<String> words, Path folder, OutputStream out, Asker asker) {
     this.words = List.copyOf(words);
     this.folder = folder;
     this.out = out;
-    this.agreed = Set.copyOf(agreed);
+    this.asker = asker;
   }
 
   /** What the command has said so far: messages, and its failure. */
@@ -44,19 +40,9 @@ final class PageClient implements Invocation {
     }
   }
 
-  /** What it wants to know before it goes on. */
-  Optional<String> question() {
-    return question;
-  }
-
   @Override
-  public Optional<String> ask(String asked, boolean hidden) {
-    String plain = asked.strip().replaceFirst(" \\[y/N]$", "");
-    if (agreed.contains(plain)) {
-      return Optional.of("yes");
-    }
-    question = question.or(() -> Optional.of(plain));
-    return Optional.of("no");
+  public Optional<String> ask(String question, boolean hidden) throws InterruptedException {
+    return asker.ask(question.strip().replaceFirst(" \\[y/N]$", ""));
   }
 
   @Override

@@ -8,7 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -25,7 +25,7 @@ public record PageCommands(Handler handler, Path folder, ChangeSignal changes) {
   /** What a command prints with {@code --json}, or what it said instead. */
   Json.Obj json(String of, List<String> words) throws InterruptedException {
     var out = new ByteArrayOutputStream();
-    var client = new PageClient(words, folder, out, Set.of());
+    var client = new PageClient(words, folder, out, PageCommands::nobody);
     int status = handler.handle(client);
     return status == 0
         ? Json.object("of", of, "data", Json.parse(out.toString(StandardCharsets.UTF_8)))
@@ -34,26 +34,14 @@ public record PageCommands(Handler handler, Path folder, ChangeSignal changes) {
 
   /** Gives each line that a command prints until it ends; returns what it said. */
   String follow(List<String> words, Consumer<String> lines) throws InterruptedException {
-    var client = new PageClient(words, folder, new LineStream(LONGEST_LINE, lines), Set.of());
+    var client =
+        new PageClient(words, folder, new LineStream(LONGEST_LINE, lines), PageCommands::nobody);
     handler.handle(client);
     return client.said();
   }
 
-  /**
-   * Carries out a command that may ask.
-   *
-   * @param agreed the questions that the user has answered with yes
-   */
-  Json.Obj act(List<String> words, Set<String> agreed) throws InterruptedException {
-    var out = new ByteArrayOutputStream();
-    var client = new PageClient(words, folder, out, agreed);
-    int status = handler.handle(client);
-    return Json.object(
-        "done",
-        status == 0,
-        "question",
-        client.question(),
-        "said",
-        client.question().isPresent() ? "" : client.said());
+  /** What only shows something asks nothing. */
+  private static Optional<String> nobody(String question) {
+    return Optional.empty();
   }
 }

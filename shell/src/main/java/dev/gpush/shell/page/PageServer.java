@@ -44,13 +44,11 @@ public final class PageServer implements GatewayPage, AutoCloseable {
 
   private static final int BACKLOG = 16;
 
-  /** The questions that the user has answered are in it. */
-  static final int MOST_BYTES = 16 * 1024;
+  /** Of what the page asks to be done. */
+  static final int MOST_BYTES = 4 * 1024;
 
   /** Pages that are open and visible. */
   static final int MOST_STREAMS = 16;
-
-  private static final int MOST_ACTIONS = 4;
 
   private static final String TEXT = "text/plain; charset=utf-8";
   private static final String HTML = "text/html; charset=utf-8";
@@ -66,7 +64,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
   private final SecureRandom random;
   private final Tasks tasks;
   private final Semaphore streams = new Semaphore(MOST_STREAMS);
-  private final Semaphore actions = new Semaphore(MOST_ACTIONS);
+  private final PageActions actions;
 
   // guarded by this
   private Optional<Serving> serving = Optional.empty();
@@ -78,6 +76,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     this.clock = clock;
     this.random = random;
     this.tasks = tasks.group("page");
+    this.actions = new PageActions(commands, this.tasks);
   }
 
   @Override
@@ -231,24 +230,13 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     if (body.length > MOST_BYTES) {
       return Optional.of(Refusal.TOO_LARGE);
     }
-    Optional<PageAction> action = PageAction.parse(new String(body, StandardCharsets.UTF_8));
-    if (action.isEmpty()) {
-      return Optional.of(Refusal.MALFORMED);
-    }
-    if (!actions.tryAcquire()) {
-      return Optional.of(Refusal.TOO_MANY);
-    }
-    try {
-      byte[] done =
-          commands
-              .act(action.get().words(), action.get().agreed())
-              .write()
-              .getBytes(StandardCharsets.UTF_8);
-      send(exchange, 200, "application/json", done);
-    } finally {
-      actions.release();
-    }
-    return Optional.empty();
+    return switch (actions.act(new String(body, StandardCharsets.UTF_8))) {
+      case PageActions.Answer.Said(var json) -> {
+        send(exchange, 200, "application/json", json.write().getBytes(StandardCharsets.UTF_8));
+        yield Optional.empty();
+      }
+      case PageActions.Answer.Refused(var refusal) -> Optional.of(refusal);
+    };
   }
 
   /** As a page for a person who opened an address, else as the sentence alone. */

@@ -13,6 +13,7 @@ enum Refusal {
           + " Type gpush gateway page and open the address that it prints."),
   OTHER_HOST(403, "gpush answers under 127.0.0.1 and localhost only, at the port that it printed."),
   OTHER_SITE(403, "Another site has sent this request; gpush answers its own page only."),
+  NOT_ASKED(409, "This question is not open any more; gpush ps says how things are."),
   NOT_FOUND(404, "There is no such page. Type gpush gateway page and open what it prints."),
   WRONG_METHOD(405, "gpush does not answer this kind of request here."),
   TOO_LARGE(413, "This request is larger than any that the page of gpush sends."),

@@ -25,19 +25,24 @@ function duration(seconds) {
   return m ? m + 'm' : s + 's';
 }
 
-function size(bytes) {
+// As gpush top has them: memory in units of 1024, rates in units of 1000.
+function size(bytes, step = 1024) {
   if (bytes === null || bytes === undefined) return '–';
-  const units = ['', 'k', 'M', 'G', 'T', 'P'];
-  let value = bytes, unit = 0;
-  while (value >= 1000 && unit < units.length - 1) { value /= 1000; unit++; }
-  return (unit && value < 10 ? value.toFixed(1) : Math.round(value)) + units[unit];
+  let value = bytes, unit = -1;
+  while (value >= 999.5 && unit < 4) { value /= step; unit++; }
+  return unit < 0 ? bytes + 'B' : value.toFixed(value < 99.95 ? 1 : 0) + 'kMGTP'[unit];
+}
+
+function amount(bytes, total) {
+  const [a, b] = [size(bytes), size(total)];
+  return a === '–' || b === '–' ? '–' : (a.slice(-1) === b.slice(-1) ? a.slice(0, -1) : a) + '/' + b;
 }
 
 const since = what => (Date.now() - (came[what] || Date.now())) / 1000;
 const percent = value => value === null || value === undefined ? '–' : Math.round(value) + '%';
 const or = value => value === null || value === undefined || value === '' ? '–' : String(value);
 const rate = devices => devices && devices.length
-  ? ['in', 'out'].map(k => size(devices.reduce((sum, each) => sum + (each[k] || 0), 0))).join(' / ') : '–';
+  ? ['in', 'out'].map(k => size(devices.reduce((sum, each) => sum + (each[k] || 0), 0), 1000)).join(' / ') : '–';
 
 function lease(session) {
   const hard = session.hard_end_s, idle = session.idle_end_s, gone = since('sessions');
@@ -75,7 +80,7 @@ const columns = {
     { head: 'Slots', text: n => n.claimed + '/' + n.slots.length + ' ' + (n.gpu_model || 'cpu') },
     { head: 'Code', text: n => n.generation === null ? '?' : n.generation ? 'G' + n.generation : '–', style: 'minor' },
     { head: 'CPU', text: n => percent(used(n).cpu_percent), level: n => used(n).cpu_percent },
-    { head: 'Memory', text: n => size(used(n).memory_used) + '/' + size(used(n).memory_total), style: 'minor' },
+    { head: 'Memory', text: n => amount(used(n).memory_used, used(n).memory_total), style: 'minor' },
     { head: 'Free disk', text: n => size(used(n).disk_free), style: 'minor' },
     { head: 'Net in / out', text: n => rate(used(n).network), style: 'minor' },
     { head: 'Activity', text: n => used(n).problem || or(n.activity), style: 'words' },
@@ -86,7 +91,7 @@ const columns = {
     { head: 'Model', text: g => or(g.model), style: 'minor' },
     { head: 'Run', text: g => or(g.run) },
     { head: 'Use', text: g => percent(g.util_percent), level: g => g.util_percent },
-    { head: 'Memory', text: g => size(g.memory_used) + '/' + size(g.memory_total) },
+    { head: 'Memory', text: g => amount(g.memory_used, g.memory_total) },
     { head: 'Power', text: g => g.power_w === null ? '–' : Math.round(g.power_w) + ' W', style: 'minor' },
     { head: 'Temp', text: g => g.temperature_c === null ? '–' : Math.round(g.temperature_c) + ' °C', style: 'minor' },
     { head: 'Note', text: g => g.problem || (g.throttled || []).toString(), style: 'words', tone: () => 'warn' },
@@ -174,7 +179,7 @@ function used(node) {
 // ---- what is chosen
 
 function chosen() {
-  const [session, run] = decodeURIComponent(location.hash.slice(1)).split('/');
+  const [session, run] = location.hash.slice(1).split('/');
   const names = known.sessions && known.sessions.data ? known.sessions.data.map(each => each.name) : [];
   return { session: session || names[0] || '', run: /^[0-9]{1,9}$/.test(run || '') ? Number(run) : 0 };
 }
@@ -407,10 +412,11 @@ async function read(reader, own, end) {
 
 // ---- ending and extending, after a question
 
-let asked = 0;
+// What the dialog asks about: the command's first request, and then its open question.
+let asking = null;
 
 function ask({ heading, text, yes, times, body }) {
-  const own = ++asked, agreed = [];
+  asking = { body };
   set($('ask-title'), heading);
   set($('ask-text'), text);
   set($('ask-said'), '');
@@ -420,31 +426,48 @@ function ask({ heading, text, yes, times, body }) {
   $('ask-yes').disabled = false;
   $('ask-yes').className = times ? '' : 'ends';
   $('ask-for').hidden = !times;
-  $('ask-yes').onclick = async () => {
-    $('ask-yes').disabled = true;
-    set($('ask-said'), 'asking the gateway …');
-    const answer = await post({ ...body, agreed, ...(times && $('ask-time').value ? { for: $('ask-time').value } : {}) });
-    const isShown = own === asked && $('ask').open;
-    if (answer.question) {
-      if (!isShown) return tell(heading + ' Not done: ' + answer.question);
-      agreed.push(answer.question);
-      $('ask-for').hidden = true;
-      set($('ask-text'), answer.question);
-      set($('ask-said'), '');
-      $('ask-yes').disabled = false;
-      return $('ask-no').focus();
-    }
-    if (answer.done || !isShown) tell(answer.said || 'done');
-    if (!isShown) return undefined;
-    if (answer.done) return $('ask').close();
-    set($('ask-said'), answer.said);
-    $('ask-yes').hidden = true;
-    set($('ask-no'), 'Close');
-    return $('ask-no').focus();
-  };
   $('ask').showModal();
   $('ask-no').focus();
 }
+
+$('ask-yes').onclick = async () => {
+  const own = asking;
+  if (!$('ask-for').hidden && $('ask-time').value) own.body.for = $('ask-time').value;
+  $('ask-yes').disabled = true;
+  set($('ask-said'), 'asking the gateway …');
+  own.isOpen = false;
+  const answer = await post(own.body);
+  const isShown = own === asking;
+  own.body = { do: 'answer', id: answer.id, yes: true };
+  if (answer.question && !isShown) {
+    decline(own.body);
+  } else if (answer.question) {
+    own.isOpen = true;
+    $('ask-for').hidden = true;
+    set($('ask-text'), answer.question);
+    set($('ask-said'), '');
+    $('ask-yes').disabled = false;
+    $('ask-no').focus();
+  } else if (answer.done || !isShown) {
+    tell(answer.said);
+    if (isShown) $('ask').close();
+  } else {
+    set($('ask-said'), answer.said);
+    $('ask-yes').hidden = true;
+    set($('ask-no'), 'Close');
+    $('ask-no').focus();
+  }
+};
+
+// A question that is left is answered no.
+function decline(body) {
+  post({ ...body, yes: false });
+}
+
+$('ask').onclose = () => {
+  if (asking.isOpen) decline(asking.body);
+  asking = null;
+};
 
 async function post(body) {
   try {

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** What the page's server answers, and to whom it does not; a browser is in PageIT. */
 @Execution(ExecutionMode.CONCURRENT)
 final class PageServerTest {
-  private static final String DOWN = "{\"do\":\"down\",\"session\":\"devbox\",\"agreed\":%s}";
+  private static final String DOWN = "{\"do\":\"down\",\"session\":\"devbox\"}";
 
   private final Desk desk = new Desk();
   private final ChangeSignal changes = new ChangeSignal();
@@ -231,7 +231,7 @@ final class PageServerTest {
 
     refuses(Refusal.NO_LOGIN, another.get("/"));
     refuses(Refusal.NO_LOGIN, another.get("/live"));
-    refuses(Refusal.NO_LOGIN, another.act(DOWN.formatted("[]")));
+    refuses(Refusal.NO_LOGIN, another.act(DOWN));
     another.cookie = "gpush-" + another.port + "=" + "0".repeat(64);
     refuses(Refusal.NO_LOGIN, another.get("/live"));
     refuses(Refusal.USED_TOKEN, another.get("/?token=" + "0".repeat(64)));
@@ -273,7 +273,7 @@ final class PageServerTest {
   @Test
   void refusesAnotherSiteOfTheSameBrowser() throws Exception {
     var browser = Browser.loggedIn(server.open());
-    String down = DOWN.formatted("[]");
+    String down = DOWN;
 
     for (String site : List.of("cross-site", "same-site", "none")) {
       browser.site = site;
@@ -431,30 +431,63 @@ final class PageServerTest {
     desk.sessions.questionOnDown = Optional.of(files);
     var browser = Browser.loggedIn(server.open());
 
-    Json first = answer(browser, DOWN.formatted("[]"));
-    Json second = answer(browser, DOWN.formatted(Json.of(List.of(running)).write()));
+    Json first = answer(browser, DOWN);
+    Json second = answer(browser, reply(first, true));
     assertEquals(List.of(), desk.sessions.calls);
-    Json third = answer(browser, DOWN.formatted(Json.of(List.of(running, files)).write()));
+    Json third = answer(browser, reply(second, true));
 
     assertEquals(Optional.of(running), first.text("question"));
     assertEquals(Optional.of(files), second.text("question"));
-    assertEquals(
-        Json.object("done", true, "question", new Json.Null(), "said", "devbox is given back"),
-        third);
+    assertTrue(third.flag("done"), third.write());
+    assertEquals("devbox is given back", third.text("said").orElse(""));
     assertEquals(List.of("down devbox"), desk.sessions.calls);
+    refuses(Refusal.NOT_ASKED, browser.act(reply(second, true)));
   }
 
-  /** More files since the question: it is another question. */
   @Test
-  void aYesHoldsForOneQuestionOnly() throws Exception {
-    desk.sessions.questionOnDown = Optional.of("4 files exist only there; give them back?");
+  void aNoEndsNothing() throws Exception {
+    desk.sessions.questionOnDown = Optional.of("3 files exist only there; give them back?");
     var browser = Browser.loggedIn(server.open());
 
-    Json said = answer(browser, DOWN.formatted("[\"3 files exist only there; give them back?\"]"));
+    Json asked = answer(browser, DOWN);
+    Json declined = answer(browser, reply(asked, false));
 
-    assertFalse(said.flag("done"));
-    assertEquals(desk.sessions.questionOnDown, said.text("question"));
+    assertFalse(declined.flag("done"));
+    assertEquals(Optional.empty(), declined.text("question"));
+    refuses(Refusal.NOT_ASKED, browser.act(reply(asked, true)));
     assertEquals(List.of(), desk.sessions.calls);
+  }
+
+  @Test
+  void aQuestionWithoutAnAnswerEndsNothing() throws Exception {
+    desk.sessions.questionOnDown = Optional.of("3 files exist only there; give them back?");
+    var conversation = new Conversation(1, Duration.ofNanos(1));
+
+    conversation.run(
+        new PageCommands(desk.handler, Desk.PROJECT, changes), List.of("down", "devbox"));
+
+    assertEquals(desk.sessions.questionOnDown, conversation.next().text("question"));
+    Json end = conversation.next();
+    assertFalse(end.flag("done"));
+    assertTrue(end.text("said").orElse("").contains("--discard"), end.write());
+    assertFalse(conversation.answer(true));
+    assertEquals(List.of(), desk.sessions.calls);
+  }
+
+  @Test
+  void refusesMoreOpenQuestionsThanItKeeps() throws Exception {
+    desk.sessions.questionOnDown = Optional.of("3 files exist only there; give them back?");
+    var browser = Browser.loggedIn(server.open());
+    for (int i = 0; i < PageActions.MOST; i++) {
+      answer(browser, DOWN);
+    }
+
+    refuses(Refusal.TOO_MANY, browser.act(DOWN));
+  }
+
+  private static String reply(Json asked, boolean isYes) {
+    return Json.object("do", "answer", "id", asked.number("id").orElseThrow(), "yes", isYes)
+        .write();
   }
 
   private static Json answer(Browser browser, String body) throws IOException {
@@ -496,11 +529,13 @@ final class PageServerTest {
             "[]",
             "{\"do\":\"exec\",\"session\":\"devbox\"}",
             "{\"do\":\"run\",\"session\":\"devbox\"}",
+            "{\"do\":\"answer\"}",
             "{\"do\":\"down\"}",
             "{\"do\":\"down\",\"session\":\"--discard\"}",
             "{\"do\":\"stop\",\"session\":\"devbox\",\"run\":\"--kill\"}",
             "{\"do\":\"stop\",\"session\":\"devbox\"}")) {
-      refuses(Refusal.MALFORMED, browser.act(body));
+      String answer = browser.act(body);
+      assertTrue(answer.startsWith("HTTP/1.1 40"), body + ": " + answer);
     }
     Json said = answer(browser, "{\"do\":\"extend\",\"session\":\"devbox\",\"for\":\"--json\"}");
     assertEquals("devbox: 1h idle left", said.text("said").orElse(""));

@@ -1,0 +1,137 @@
+// A person at the page of gpush in a browser: reads steps from its standard input, one JSON value a line, and answers each
+// with the line "ok" once what it asks for is to be seen, or with what it was asked for. Before the first it says "ok".
+//   page.js FOLDER_OF_MODULES CHROMIUM ADDRESS PICTURE
+// What does not happen ends it with the reason, and a picture of the page then. The name rebound.example leads to 127.0.0.1,
+// as a name of a hostile site may.
+const readline = require('readline');
+const [modules, executablePath, address, picture] = process.argv.slice(2);
+const { chromium } = require(modules + '/playwright-core');
+
+// Ends a step that hangs; no machine that works is so slow.
+const timeout = 120_000;
+const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+  '--host-resolver-rules=MAP rebound.example 127.0.0.1'];
+
+const steps = {
+  async goto(page, url) {
+    await page.goto(url);
+  },
+  // Another tab of the same browser.
+  async tab(page, url) {
+    const tab = await page.context().newPage();
+    await tab.goto(url);
+    const text = await tab.locator('body').innerText();
+    await tab.close();
+    return text;
+  },
+  // An element with this selector shows the text.
+  async shows(page, [selector, text]) {
+    await page.locator(selector, { hasText: text }).first().waitFor();
+  },
+  async hides(page, selector) {
+    await page.locator(selector).first().waitFor({ state: 'hidden' });
+  },
+  async click(page, selector) {
+    await page.locator(selector).click();
+  },
+  async press(page, keys) {
+    for (const key of [].concat(keys)) {
+      await page.keyboard.press(key);
+    }
+  },
+  // Tab, until the element with this name has the focus.
+  async tabTo(page, name) {
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement.textContent.trim()) === name) {
+        return;
+      }
+    }
+    throw new Error('Tab never comes to ' + name);
+  },
+  async focused(page) {
+    return await page.evaluate(() => document.activeElement.textContent.trim());
+  },
+  async address(page) {
+    return page.url();
+  },
+  // What a screen reader is told of all that is shown.
+  async read(page) {
+    return await page.locator('body').ariaSnapshot();
+  },
+  async scheme(page, colorScheme) {
+    await page.emulateMedia({ colorScheme });
+  },
+  async width(page, width) {
+    await page.setViewportSize({ width, height: 900 });
+  },
+  // How many pixels of the page lie beside the window.
+  async beside(page) {
+    return await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  },
+  // The texts whose colour is too much like their ground (WCAG 2: 4.5 to 1).
+  async faint(page) {
+    return await page.evaluate(faint);
+  },
+  async evaluate(page, script) {
+    return await page.evaluate(script);
+  },
+  async picture(page, path) {
+    const bottom = await page.evaluate(() => Math.ceil(document.querySelector('main').getBoundingClientRect().bottom));
+    await page.screenshot({ path, clip: { x: 0, y: 0, width: page.viewportSize().width, height: bottom }, fullPage: true });
+  },
+};
+
+function faint() {
+  const rgb = color => (color.match(/[\d.]+/g) || []).map(Number);
+  const light = color => rgb(color).slice(0, 3).map(each => each / 255)
+    .map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, each, i) => sum + each * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = element => {
+    for (let each = element; each; each = each.parentElement) {
+      const color = getComputedStyle(each).backgroundColor;
+      if (rgb(color)[3] !== 0) return color;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const found = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (texts.currentNode.data.trim() && element.checkVisibility() && !element.closest(':disabled')) {
+      const [a, b] = [light(getComputedStyle(element).color), light(ground(element))];
+      const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (ratio < 4.5) found.push(texts.currentNode.data.trim() + ' ' + ratio.toFixed(1));
+    }
+  }
+  return found;
+}
+
+(async () => {
+  const browser = await chromium.launch({ executablePath, args: quiet });
+  const context = await browser.newContext({ viewport: { width: 1100, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(timeout);
+  page.on('console', message => {
+    if (message.type() === 'error') console.error(message.text());
+  });
+  let begun = 'opening ' + address;
+  try {
+    await page.goto(address);
+    console.log('ok');
+    for await (const line of readline.createInterface({ input: process.stdin })) {
+      begun = line;
+      const [name, argument] = Object.entries(JSON.parse(line))[0];
+      const said = await steps[name](page, argument);
+      console.log(said === undefined ? 'ok' : JSON.stringify(said));
+    }
+  } catch (failed) {
+    console.error(begun + ': ' + failed);
+    console.error(await page.locator('body').innerText().catch(String));
+    await page.screenshot({ path: picture, fullPage: true }).catch(() => {});
+    process.exitCode = 1;
+  } finally {
+    await browser.close();
+  }
+})();
