@@ -32,6 +32,9 @@ const steps = {
   async hides(page, selector) {
     await page.locator(selector).first().waitFor({ state: 'hidden' });
   },
+  async titled(page, title) {
+    await page.waitForFunction(wanted => document.title === wanted, title);
+  },
   async click(page, selector) {
     await page.locator(selector).click();
   },
@@ -74,14 +77,54 @@ const steps = {
   async faint(page) {
     return await page.evaluate(faint);
   },
-  async evaluate(page, script) {
-    return await page.evaluate(script);
+  // A gang that this machine does not have, as the gateway would send it: what the pictures of the guide show.
+  async madeUp(page) {
+    await page.evaluate(madeUp);
   },
   async picture(page, path) {
     const bottom = await page.evaluate(() => Math.ceil(document.querySelector('main').getBoundingClientRect().bottom));
     await page.screenshot({ path, clip: { x: 0, y: 0, width: page.viewportSize().width, height: bottom }, fullPage: true });
   },
 };
+
+// In the page: what comes after it is not heard.
+function madeUp() {
+  stream.abort.abort();
+  const ago = seconds => new Date(Date.now() - seconds * 1000).toISOString();
+  const session = { name: 'devbox', state: 'ready', detail: '', needs_you: null, backend: 'hpc', shape: '2×4 H100', age_s: 11_580,
+    hard_end_s: 17_220, idle_end_s: null, activity: 'busy: run 7, and your editor', generation: 42, runs: 1,
+    python: '~/envs/llm/bin/python', synced: true, folder: '/home/ann/proj' };
+  const waiting = { ...session, name: 'sweep', state: 'queued', detail: '4 of 19 · ≈14:20 ±40m · Priority', shape: '8×8 H100',
+    hard_end_s: null, runs: 0, age_s: 1260 };
+  const nodes = [0, 1].map(node => ({ node, host: 'gpu0' + (node + 3), gpu_model: 'H100', slots: ['0', '1', '2', '3'], claimed: 4,
+    link: 'up', generation: 42, activity: 'run 7' }));
+  const gpu = (node, gpu) => {
+    const slow = node === 1 && gpu === 2;
+    return { gpu: String(gpu), model: 'H100', run: 7, util_percent: slow ? 61 : 96 + (node + gpu) % 3, memory_used: 73e9 + gpu * 4e8,
+      memory_total: 80 * 2 ** 30, power_w: slow ? 402 : 661 + 7 * gpu, temperature_c: slow ? 84 : 62 + gpu,
+      throttled: slow ? ['hot'] : [], problem: null };
+  };
+  const usage = { stands_out: [{ node: 1, gpu: '2', rank: null, what: 'utilisation 61%, the others 97%; throttled: hot' }],
+    nodes: [0, 1].map(node => ({ node, problem: null, cpu_percent: 38 + 3 * node, memory_used: 212e9, memory_total: 1.08e12,
+      disk_free: 1.3e12, network: [{ device: 'ib0', in: 24.1e9, out: 24e9 }], gpus: [0, 1, 2, 3].map(each => gpu(node, each)) })) };
+  const run = { run: 7, session: 'devbox', state: 'running', exit: null, words: ['train.py', '--lr', '3e-4'], ranks: 8, started: ago(5100),
+    ended: null, duration_s: 5100, generation: 42, failure: null };
+  const failed = { ...run, run: 6, state: 'failed', exit: 1, started: ago(5700), ended: ago(5690), duration_s: 8, generation: 41,
+    failure: { text: 'rank 3 (node 0 on gpu03) failed first: NameError: name \'lrr\' is not defined (train.py:41)' } };
+  history.replaceState(null, '', '#devbox/7');
+  stream.session = 'devbox';
+  clearOutput();
+  Object.assign(known, { sessions: null, runs: null });
+  document.getElementById('news').replaceChildren();
+  hear({ of: 'sessions', data: [session, waiting] });
+  hear({ of: 'nodes', data: nodes });
+  hear({ of: 'usage', data: usage });
+  hear({ of: 'runs', data: [run, failed] });
+  const lines = Array.from({ length: 40 }, (_, i) => ({ type: 'line', rank: 0, stream: 'out', text:
+    'step ' + (4100 + 10 * i) + '  loss ' + (2.31 - i / 300).toFixed(3) + '  412k tokens/s' }));
+  hear({ of: 'output', data: lines, left_out: 0 });
+  tell('devbox, run 7 is running');
+}
 
 function faint() {
   const rgb = color => (color.match(/[\d.]+/g) || []).map(Number);
@@ -108,7 +151,7 @@ function faint() {
   return found;
 }
 
-(async () => {
+async function main() {
   const browser = await chromium.launch({ executablePath, args: quiet });
   const context = await browser.newContext({ viewport: { width: 1100, height: 900 } });
   const page = await context.newPage();
@@ -134,4 +177,9 @@ function faint() {
   } finally {
     await browser.close();
   }
-})();
+}
+
+main().catch(failed => {
+  console.error(failed);
+  process.exitCode = 1;
+});
