@@ -362,9 +362,9 @@ public final class FailureText {
       case GatewayFailure.PageBesideOthers() ->
           Message.of(
               "cannot serve the page on this machine",
-              "its port would be open to other people, and gpush opens no port where others are"
-                  + " logged in",
-              "gpush top; or with 'gateway: {ssh: port}' in config.yaml: gpush gateway stop");
+              "other people are logged in here, who would reach its port; gateway.ssh in config.yaml"
+                  + " allows one",
+              "gpush top");
     };
   }
 }

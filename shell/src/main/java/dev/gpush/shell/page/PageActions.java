@@ -28,7 +28,7 @@ final class PageActions {
   private final PageCommands commands;
   private final Tasks tasks;
   private final AtomicLong last = new AtomicLong();
-  private final Map<Long, Conversation> open = new ConcurrentHashMap<>();
+  private final Map<Long, PageConversation> open = new ConcurrentHashMap<>();
   private final Semaphore room = new Semaphore(MOST);
 
   PageActions(PageCommands commands, Tasks tasks) {
@@ -40,7 +40,7 @@ final class PageActions {
   sealed interface Answer {
     record Said(Json json) implements Answer {}
 
-    record Refused(Refusal refusal) implements Answer {}
+    record Refused(PageRefusal refusal) implements Answer {}
   }
 
   Answer act(String text) throws InterruptedException {
@@ -48,36 +48,36 @@ final class PageActions {
       Json json = Json.parse(text);
       return json.text("do").orElse("").equals("answer") ? answer(json) : begin(words(json));
     } catch (GpushException | JsonSyntaxException malformed) {
-      return new Answer.Refused(Refusal.MALFORMED);
+      return new Answer.Refused(PageRefusal.MALFORMED);
     }
   }
 
   private Answer answer(Json json) throws InterruptedException {
-    Optional<Conversation> asking = json.number("id").map(open::get);
+    Optional<PageConversation> asking = json.number("id").map(open::get);
     return asking.isPresent() && asking.get().answer(json.flag("yes"))
         ? new Answer.Said(asking.get().next())
-        : new Answer.Refused(Refusal.NOT_ASKED);
+        : new Answer.Refused(PageRefusal.NOT_ASKED);
   }
 
   private Answer begin(Optional<List<String>> words) throws InterruptedException {
     if (words.isEmpty()) {
-      return new Answer.Refused(Refusal.MALFORMED);
+      return new Answer.Refused(PageRefusal.MALFORMED);
     }
     if (!room.tryAcquire()) {
-      return new Answer.Refused(Refusal.TOO_MANY);
+      return new Answer.Refused(PageRefusal.TOO_MANY);
     }
     long id = last.incrementAndGet();
-    var conversation = new Conversation(id, PATIENCE);
+    var conversation = new PageConversation(id, PATIENCE);
     open.put(id, conversation);
     boolean isStarted = tasks.start("action", () -> run(id, conversation, words.get()));
     if (!isStarted) {
       close(id);
-      return new Answer.Refused(Refusal.NOT_ASKED);
+      return new Answer.Refused(PageRefusal.NOT_ASKED);
     }
     return new Answer.Said(conversation.next());
   }
 
-  private void run(long id, Conversation conversation, List<String> words)
+  private void run(long id, PageConversation conversation, List<String> words)
       throws InterruptedException {
     try {
       conversation.run(commands, words);

@@ -82,14 +82,14 @@ final class PageGate {
   }
 
   /** A request under another name than the page's. */
-  Optional<Refusal> refusesHost(Headers headers) {
+  Optional<PageRefusal> refusesHost(Headers headers) {
     List<String> hosts = headers.getOrDefault("Host", List.of());
     boolean isOwn = hosts.size() == 1 && names().contains(hosts.getFirst());
-    return isOwn ? Optional.empty() : Optional.of(Refusal.OTHER_HOST);
+    return isOwn ? Optional.empty() : Optional.of(PageRefusal.OTHER_HOST);
   }
 
   /** A request that another page of the browser has made; its host is known to be right. */
-  Optional<Refusal> refusesSite(Headers headers, boolean needsOrigin) {
+  Optional<PageRefusal> refusesSite(Headers headers, boolean needsOrigin) {
     String own = "http://" + headers.getFirst("Host");
     List<String> origins = headers.getOrDefault("Origin", List.of());
     boolean isOwn =
@@ -99,11 +99,11 @@ final class PageGate {
             .allMatch(each -> each.equals("same-origin"));
     return isOwn && isFromHere && headers.containsKey(HEADER)
         ? Optional.empty()
-        : Optional.of(Refusal.OTHER_SITE);
+        : Optional.of(PageRefusal.OTHER_SITE);
   }
 
   /** A browser that has no cookie of this gateway. */
-  synchronized Optional<Refusal> refusesCookie(Headers headers) {
+  synchronized Optional<PageRefusal> refusesCookie(Headers headers) {
     // Another server of this machine can set a cookie of this name, too: any of them may be ours.
     boolean isKnown =
         headers.getOrDefault("Cookie", List.of()).stream()
@@ -112,7 +112,7 @@ final class PageGate {
             .filter(each -> each.startsWith(cookieName() + "="))
             .map(each -> each.substring(cookieName().length() + 1))
             .anyMatch(value -> cookies.stream().anyMatch(each -> same(each, value)));
-    return isKnown ? Optional.empty() : Optional.of(Refusal.NO_LOGIN);
+    return isKnown ? Optional.empty() : Optional.of(PageRefusal.NO_LOGIN);
   }
 
   private List<String> names() {

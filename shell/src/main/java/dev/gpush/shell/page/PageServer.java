@@ -114,7 +114,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
   private void serve(HttpExchange exchange, PageGate gate) {
     try (exchange) {
       exchange.getResponseHeaders().putAll(fixed());
-      Optional<Refusal> refusal = answer(exchange, gate);
+      Optional<PageRefusal> refusal = answer(exchange, gate);
       if (refusal.isPresent()) {
         refuse(exchange, refusal.get());
       }
@@ -144,22 +144,22 @@ public final class PageServer implements GatewayPage, AutoCloseable {
   }
 
   /** Answers, or says why not. */
-  private Optional<Refusal> answer(HttpExchange exchange, PageGate gate)
+  private Optional<PageRefusal> answer(HttpExchange exchange, PageGate gate)
       throws IOException, InterruptedException {
     Headers headers = exchange.getRequestHeaders();
     String path = Optional.ofNullable(exchange.getRequestURI().getPath()).orElse("");
-    Optional<Refusal> host = gate.refusesHost(headers);
+    Optional<PageRefusal> host = gate.refusesHost(headers);
     if (host.isPresent()) {
       return host;
     }
     boolean isAction = path.equals("/do");
     boolean isStream = path.equals("/live");
     if (!isAction && !isStream && !path.equals("/") && !FILES.containsKey(path)) {
-      return Optional.of(Refusal.NOT_FOUND);
+      return Optional.of(PageRefusal.NOT_FOUND);
     }
     if (!exchange.getRequestMethod().equals(isAction ? "POST" : "GET")) {
       exchange.getResponseHeaders().set("Allow", isAction ? "POST" : "GET");
-      return Optional.of(Refusal.WRONG_METHOD);
+      return Optional.of(PageRefusal.WRONG_METHOD);
     }
     if (FILES.containsKey(path)) {
       send(exchange, 200, FILES.get(path), file(path));
@@ -168,7 +168,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     if (path.equals("/")) {
       return page(exchange, gate);
     }
-    Optional<Refusal> stranger =
+    Optional<PageRefusal> stranger =
         gate.refusesSite(headers, isAction).or(() -> gate.refusesCookie(headers));
     if (stranger.isPresent()) {
       return stranger;
@@ -177,11 +177,12 @@ public final class PageServer implements GatewayPage, AutoCloseable {
   }
 
   /** Logs a browser in that has a token, and takes the token out of its address. */
-  private static Optional<Refusal> page(HttpExchange exchange, PageGate gate) throws IOException {
+  private static Optional<PageRefusal> page(HttpExchange exchange, PageGate gate)
+      throws IOException {
     Optional<String> token =
         query(exchange).flatMap(query -> Optional.ofNullable(query.get("token")));
     if (token.isEmpty()) {
-      Optional<Refusal> refusal = gate.refusesCookie(exchange.getRequestHeaders());
+      Optional<PageRefusal> refusal = gate.refusesCookie(exchange.getRequestHeaders());
       if (refusal.isEmpty()) {
         send(exchange, 200, HTML, file("/page.html"));
       }
@@ -189,7 +190,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     }
     Optional<String> cookie = gate.logIn(token.get());
     if (cookie.isEmpty()) {
-      return Optional.of(Refusal.USED_TOKEN);
+      return Optional.of(PageRefusal.USED_TOKEN);
     }
     exchange.getResponseHeaders().set("Set-Cookie", cookie.get());
     exchange.getResponseHeaders().set("Location", "/");
@@ -205,15 +206,16 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     }
   }
 
-  private Optional<Refusal> stream(HttpExchange exchange) throws IOException, InterruptedException {
+  private Optional<PageRefusal> stream(HttpExchange exchange)
+      throws IOException, InterruptedException {
     PageView view;
     try {
       view = PageView.parse(Optional.ofNullable(exchange.getRequestURI().getRawQuery()).orElse(""));
     } catch (GpushException | IllegalArgumentException malformed) {
-      return Optional.of(Refusal.MALFORMED);
+      return Optional.of(PageRefusal.MALFORMED);
     }
     if (!streams.tryAcquire()) {
-      return Optional.of(Refusal.TOO_MANY);
+      return Optional.of(PageRefusal.TOO_MANY);
     }
     try {
       exchange.getResponseHeaders().set("Content-Type", "application/x-ndjson");
@@ -225,10 +227,11 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Refusal> act(HttpExchange exchange) throws IOException, InterruptedException {
+  private Optional<PageRefusal> act(HttpExchange exchange)
+      throws IOException, InterruptedException {
     byte[] body = exchange.getRequestBody().readNBytes(MOST_BYTES + 1);
     if (body.length > MOST_BYTES) {
-      return Optional.of(Refusal.TOO_LARGE);
+      return Optional.of(PageRefusal.TOO_LARGE);
     }
     return switch (actions.act(new String(body, StandardCharsets.UTF_8))) {
       case PageActions.Answer.Said(var json) -> {
@@ -240,7 +243,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
   }
 
   /** As a page for a person who opened an address, else as the sentence alone. */
-  private static void refuse(HttpExchange exchange, Refusal refusal) throws IOException {
+  private static void refuse(HttpExchange exchange, PageRefusal refusal) throws IOException {
     exchange.getResponseHeaders().set("Connection", "close");
     boolean isOpened =
         exchange.getRequestHeaders().getOrDefault("Accept", List.of()).stream()

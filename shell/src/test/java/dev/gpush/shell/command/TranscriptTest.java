@@ -681,9 +681,16 @@ final class TranscriptTest {
         2> the gateway is running (pid 4711)
         $ gpush gateway stop
         2> the gateway is stopping; sessions and runs continue
+        $ gpush gateway page
+        http://127.0.0.1:4711/?token=51a0f3
+        2> open it in a browser of this machine; it works once
+        $ gpush gateway page --json
+        {
+          "url": "http://127.0.0.1:4711/?token=51a0f3"
+        }
         $ gpush gateway stopp
         2> gpush: gpush gateway was not run
-        2>   because 'stopp' is not status, start, stop or logs; did you mean stop?
+        2>   because 'stopp' is not status, start, stop, logs or page; did you mean stop?
         2>   try: gpush help gateway
         ? 2
         """);

@@ -62,7 +62,7 @@ final class PageServerTest {
     assertEquals(List.of(), desk.bugs);
   }
 
-  private static void refuses(Refusal refusal, String answer) {
+  private static void refuses(PageRefusal refusal, String answer) {
     assertTrue(answer.startsWith("HTTP/1.1 " + refusal.status() + " "), answer);
     assertTrue(answer.endsWith(refusal.sentence()), answer);
   }
@@ -229,13 +229,13 @@ final class PageServerTest {
   void refusesAnotherUserWithoutAToken() throws Exception {
     var another = new Browser(server.open().getPort());
 
-    refuses(Refusal.NO_LOGIN, another.get("/"));
-    refuses(Refusal.NO_LOGIN, another.get("/live"));
-    refuses(Refusal.NO_LOGIN, another.act(DOWN));
+    refuses(PageRefusal.NO_LOGIN, another.get("/"));
+    refuses(PageRefusal.NO_LOGIN, another.get("/live"));
+    refuses(PageRefusal.NO_LOGIN, another.act(DOWN));
     another.cookie = "gpush-" + another.port + "=" + "0".repeat(64);
-    refuses(Refusal.NO_LOGIN, another.get("/live"));
-    refuses(Refusal.USED_TOKEN, another.get("/?token=" + "0".repeat(64)));
-    refuses(Refusal.USED_TOKEN, another.get("/?token="));
+    refuses(PageRefusal.NO_LOGIN, another.get("/live"));
+    refuses(PageRefusal.USED_TOKEN, another.get("/?token=" + "0".repeat(64)));
+    refuses(PageRefusal.USED_TOKEN, another.get("/?token="));
     assertEquals(List.of(), desk.sessions.calls);
   }
 
@@ -245,7 +245,7 @@ final class PageServerTest {
     var first = Browser.loggedIn(address);
     var second = new Browser(address.getPort());
 
-    refuses(Refusal.USED_TOKEN, second.get("/?" + address.getQuery()));
+    refuses(PageRefusal.USED_TOKEN, second.get("/?" + address.getQuery()));
     accepted(first.get("/"));
   }
 
@@ -254,7 +254,7 @@ final class PageServerTest {
     URI address = server.open();
     desk.clock.advance(Duration.ofMinutes(11));
 
-    refuses(Refusal.USED_TOKEN, new Browser(address.getPort()).get("/?" + address.getQuery()));
+    refuses(PageRefusal.USED_TOKEN, new Browser(address.getPort()).get("/?" + address.getQuery()));
   }
 
   /** So it is in no bookmark, no history and no picture of the screen. */
@@ -277,22 +277,22 @@ final class PageServerTest {
 
     for (String site : List.of("cross-site", "same-site", "none")) {
       browser.site = site;
-      refuses(Refusal.OTHER_SITE, browser.act(down));
-      refuses(Refusal.OTHER_SITE, browser.get("/live"));
+      refuses(PageRefusal.OTHER_SITE, browser.act(down));
+      refuses(PageRefusal.OTHER_SITE, browser.get("/live"));
     }
     browser.site = "";
     for (String origin : List.of("https://evil.example", "http://127.0.0.1:8888", "null", "")) {
       browser.origin = origin;
-      refuses(Refusal.OTHER_SITE, browser.act(down));
+      refuses(PageRefusal.OTHER_SITE, browser.act(down));
     }
     browser.origin = "http://" + browser.host;
     browser.header = "Content-Type: application/x-www-form-urlencoded";
-    refuses(Refusal.OTHER_SITE, browser.act(down));
+    refuses(PageRefusal.OTHER_SITE, browser.act(down));
     assertEquals(List.of(), desk.sessions.calls);
     // What asks for leave to send the header gets none.
     browser.header = "Access-Control-Request-Headers: x-gpush";
     String answer = browser.request("OPTIONS /do", "");
-    refuses(Refusal.WRONG_METHOD, answer);
+    refuses(PageRefusal.WRONG_METHOD, answer);
     assertFalse(answer.contains("Access-Control"), answer);
   }
 
@@ -330,11 +330,11 @@ final class PageServerTest {
 
       String answer = later.get("/");
 
-      refuses(Refusal.NO_LOGIN, answer);
+      refuses(PageRefusal.NO_LOGIN, answer);
       assertTrue(answer.contains("Sessions and runs go on. Type gpush gateway page"), answer);
       later.header = "Accept: text/html,application/xhtml+xml";
       String page = later.get("/");
-      assertTrue(page.contains("<p role=\"alert\">" + Refusal.NO_LOGIN.sentence()), page);
+      assertTrue(page.contains("<p role=\"alert\">" + PageRefusal.NO_LOGIN.sentence()), page);
     }
   }
 
@@ -350,15 +350,15 @@ final class PageServerTest {
       String answer = browser.get(path);
       assertTrue(answer.startsWith("HTTP/1.1 404 "), path + ": " + answer);
     }
-    refuses(Refusal.MALFORMED, browser.get("/live?session=../etc"));
-    refuses(Refusal.MALFORMED, browser.get("/live?session=devbox&run=seven"));
+    refuses(PageRefusal.MALFORMED, browser.get("/live?session=../etc"));
+    refuses(PageRefusal.MALFORMED, browser.get("/live?session=devbox&run=seven"));
   }
 
   @Test
   void refusesHugeRequests() throws Exception {
     var browser = Browser.loggedIn(server.open());
 
-    refuses(Refusal.TOO_LARGE, browser.act("x".repeat(PageServer.MOST_BYTES + 1)));
+    refuses(PageRefusal.TOO_LARGE, browser.act("x".repeat(PageServer.MOST_BYTES + 1)));
     browser.header = "X-Gpush: " + "x".repeat(100_000);
     assertFalse(isServed(browser, "GET /live"));
     browser.header = "X-Gpush: page" + "\r\nX: y".repeat(1000);
@@ -414,7 +414,7 @@ final class PageServerTest {
         open.getLast().next("sessions");
       }
 
-      refuses(Refusal.TOO_MANY, browser.get("/live"));
+      refuses(PageRefusal.TOO_MANY, browser.get("/live"));
       accepted(browser.get("/"));
     } finally {
       for (Watched each : open) {
@@ -441,7 +441,7 @@ final class PageServerTest {
     assertTrue(third.flag("done"), third.write());
     assertEquals("devbox is given back", third.text("said").orElse(""));
     assertEquals(List.of("down devbox"), desk.sessions.calls);
-    refuses(Refusal.NOT_ASKED, browser.act(reply(second, true)));
+    refuses(PageRefusal.NOT_ASKED, browser.act(reply(second, true)));
   }
 
   @Test
@@ -454,14 +454,14 @@ final class PageServerTest {
 
     assertFalse(declined.flag("done"));
     assertEquals(Optional.empty(), declined.text("question"));
-    refuses(Refusal.NOT_ASKED, browser.act(reply(asked, true)));
+    refuses(PageRefusal.NOT_ASKED, browser.act(reply(asked, true)));
     assertEquals(List.of(), desk.sessions.calls);
   }
 
   @Test
   void aQuestionWithoutAnAnswerEndsNothing() throws Exception {
     desk.sessions.questionOnDown = Optional.of("3 files exist only there; give them back?");
-    var conversation = new Conversation(1, Duration.ofNanos(1));
+    var conversation = new PageConversation(1, Duration.ofNanos(1));
 
     conversation.run(
         new PageCommands(desk.handler, Desk.PROJECT, changes), List.of("down", "devbox"));
@@ -482,7 +482,7 @@ final class PageServerTest {
       answer(browser, DOWN);
     }
 
-    refuses(Refusal.TOO_MANY, browser.act(DOWN));
+    refuses(PageRefusal.TOO_MANY, browser.act(DOWN));
   }
 
   private static String reply(Json asked, boolean isYes) {

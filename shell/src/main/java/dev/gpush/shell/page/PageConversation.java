@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A command that ends or extends something and waits for an answer to each of its questions, as it
  * would in a terminal: a yes answers the question that was shown, and no later one. Thread-safe.
  */
-final class Conversation {
+final class PageConversation {
   private final long id;
   private final Duration patience;
   private final BlockingQueue<Json.Obj> said = new LinkedBlockingQueue<>();
@@ -24,7 +24,7 @@ final class Conversation {
   /**
    * @param patience how long an answer may take; then there is nobody to ask
    */
-  Conversation(long id, Duration patience) {
+  PageConversation(long id, Duration patience) {
     this.id = id;
     this.patience = patience;
   }

@@ -1,7 +1,7 @@
 package dev.gpush.shell.page;
 
 /** Why a request of a browser is not answered. Its sentence is shown as it is. */
-enum Refusal {
+enum PageRefusal {
   MALFORMED(400, "This is no request of the page of gpush."),
   NO_LOGIN(
       403,
@@ -22,7 +22,7 @@ enum Refusal {
   private final int status;
   private final String sentence;
 
-  Refusal(int status, String sentence) {
+  PageRefusal(int status, String sentence) {
     this.status = status;
     this.sentence = sentence;
   }
