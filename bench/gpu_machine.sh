@@ -11,7 +11,7 @@ lib=$root/app/target/gpush/lib
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 modules=java.base,java.instrument,java.logging,java.management,java.naming,java.net.http,java.rmi
-modules+=,java.security.jgss,java.sql,java.xml,jdk.crypto.ec,jdk.management,jdk.net,jdk.security.auth,jdk.unsupported,jdk.zipfs
+modules+=,java.security.jgss,java.sql,java.xml,jdk.crypto.ec,jdk.httpserver,jdk.management,jdk.net,jdk.security.auth,jdk.unsupported,jdk.zipfs
 "$("$root/scripts/jdk25")/bin/jlink" --add-modules "$modules" --strip-debug --no-header-files --no-man-pages --vm server \
   --output "$folder/jre"
 mkdir -p "$folder/gpush/app/target/gpush"
