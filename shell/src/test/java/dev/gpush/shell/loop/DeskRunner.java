@@ -6,6 +6,7 @@ import dev.gpush.control.server.Invocation;
 import dev.gpush.control.wire.Facts;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.shell.command.Desk;
+import dev.gpush.shell.text.LineStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -85,6 +86,7 @@ final class DeskRunner {
     public void follow(List<String> words, Consumer<String> lines) {
       var out =
           new LineStream(
+              64 * 1024,
               line -> {
                 lines.accept(line);
                 synchronized (heard) {
