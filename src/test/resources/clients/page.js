@@ -59,7 +59,7 @@ const steps = {
   async address(page) {
     return page.url();
   },
-  // What a screen reader is told of all that is shown.
+  // What a screen reader says of all that is shown.
   async read(page) {
     return await page.locator('body').ariaSnapshot();
   },

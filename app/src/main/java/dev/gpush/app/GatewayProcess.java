@@ -40,7 +40,8 @@ final class GatewayProcess implements GatewayControl, Handover {
   }
 
   /**
-   * Sets the check whether something besides control clients uses this process: ssh connections.
+   * Sets the check whether something besides control clients uses this process: ssh connections,
+   * and commands of pages.
    */
   void isUsedWhen(BooleanSupplier inUse) {
     use = Optional.of(inUse);

@@ -146,14 +146,13 @@ final class Wiring implements AutoCloseable {
         SshGateway.start(
             sshSettings(home, environment, socket(configs, home, folder)), routes, tasks, clock);
     publish.set(() -> ssh.publish(routes.published()));
-    process.isUsedWhen(ssh::isInUse);
     process.tells(
         () ->
             Json.object(
                 "ssh", sshStatus(ssh.address()),
                 "agents", agents(sessions)));
     // The page carries out commands, and one of them opens it.
-    var page = new AtomicReference<GatewayPage>(Wiring::pageBesideOthers);
+    var page = new AtomicReference<GatewayPage>(new NoPage());
     var incidents = new LoggedIncidents(log, home.log());
     var services =
         new Services(
@@ -167,7 +166,7 @@ final class Wiring implements AutoCloseable {
             setup(home, configs, backends, host, clock, tasks),
             new Services.GatewayProcess(
                 process,
-                () -> page.get().open(),
+                page::get,
                 ssh.access(),
                 new CopyFile(
                     home.path(),
@@ -185,9 +184,11 @@ final class Wiring implements AutoCloseable {
     var pageServer =
         new PageServer(
             new PageCommands(handler, home.path(), sessions.runs().pictures().changes()),
+            home.path().resolve("page.html"),
             clock,
             random,
             tasks);
+    process.isUsedWhen(() -> ssh.isInUse() || pageServer.isInUse());
     if (ssh.address() instanceof SshAddress.Port) {
       page.set(pageServer);
     }
@@ -290,8 +291,17 @@ final class Wiring implements AutoCloseable {
     return isSocket ? Optional.of(folder.sshSocket()) : Optional.empty();
   }
 
-  private static URI pageBesideOthers() {
-    throw new GpushException(new GatewayFailure.PageBesideOthers());
+  /** Where no port of 127.0.0.1 may be used. */
+  private static final class NoPage implements GatewayPage {
+    @Override
+    public URI open() {
+      throw new GpushException(new GatewayFailure.PageBesideOthers());
+    }
+
+    @Override
+    public Path file(URI address) {
+      throw new GpushException(new GatewayFailure.PageBesideOthers());
+    }
   }
 
   private static Json.Obj sshStatus(SshAddress address) {
@@ -333,7 +343,7 @@ final class Wiring implements AutoCloseable {
 
   /** Whether it has a session, also one that waits or is being released, or a client. */
   boolean isInUse() {
-    return sessions.hasAny() || ssh.isInUse() || server.inUse() > 0;
+    return sessions.hasAny() || process.isInUse() || server.inUse() > 0;
   }
 
   /** Whether the home was removed, or is another folder now. */

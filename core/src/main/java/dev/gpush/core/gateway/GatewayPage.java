@@ -1,6 +1,7 @@
 package dev.gpush.core.gateway;
 
 import java.net.URI;
+import java.nio.file.Path;
 
 /** The gateway's page for a browser of this machine. */
 public interface GatewayPage {
@@ -11,4 +12,12 @@ public interface GatewayPage {
    * @throws dev.gpush.core.failure.GpushException it cannot be served on this machine
    */
   URI open();
+
+  /**
+   * A file that leads a browser to the address, for command lines, which other users see. It is its
+   * user's alone, and replaces the one before.
+   *
+   * @throws dev.gpush.core.failure.GpushException it cannot be written
+   */
+  Path file(URI address);
 }

@@ -22,7 +22,7 @@ final class PageActions {
   /** In progress or waiting for an answer. */
   static final int MOST = 8;
 
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Pattern TIME = Pattern.compile("[0-9]{1,4}[mhd]");
 
   private final PageCommands commands;
@@ -54,7 +54,8 @@ final class PageActions {
 
   private Answer answer(Json json) throws InterruptedException {
     Optional<PageConversation> asking = json.number("id").map(open::get);
-    return asking.isPresent() && asking.get().answer(json.flag("yes"))
+    long question = json.number("asked").orElse(0L);
+    return asking.isPresent() && asking.get().answer(question, json.flag("yes"))
         ? new Answer.Said(asking.get().next())
         : new Answer.Refused(PageRefusal.NOT_ASKED);
   }
@@ -89,6 +90,11 @@ final class PageActions {
   private void close(long id) {
     open.remove(id);
     room.release();
+  }
+
+  /** Whether a command is in progress that does not wait for an answer. */
+  boolean isInUse() {
+    return !open.values().stream().allMatch(PageConversation::isAsking);
   }
 
   /** The command line; empty if it is none of those that the page has. */

@@ -13,12 +13,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** A client without a terminal whose command line the page has made. */
+/** A client without a terminal whose command line the page has made; it answers yes or no only. */
 final class PageClient implements Invocation {
   /** Far more than a failure is; the rest of a longer message is dropped. */
   private static final int MOST_SAID = 64 * 1024;
 
   private static final int NOT_STARTED = 127;
+  private static final String YES_OR_NO = " [y/N]";
 
   private final List<String> words;
   private final Path folder;
@@ -42,7 +43,10 @@ final class PageClient implements Invocation {
 
   @Override
   public Optional<String> ask(String question, boolean hidden) throws InterruptedException {
-    return asker.ask(question.strip().replaceFirst(" \\[y/N]$", ""));
+    String text = question.strip();
+    return hidden || !text.endsWith(YES_OR_NO)
+        ? Optional.empty()
+        : asker.ask(text.substring(0, text.length() - YES_OR_NO.length()));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.gpush.shell.page;
 
 import dev.gpush.control.server.Handler;
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.shell.text.LineStream;
@@ -25,8 +26,8 @@ public record PageCommands(Handler handler, Path folder, ChangeSignal changes) {
   /** What a command prints with {@code --json}, or what it said instead. */
   Json.Obj json(String of, List<String> words) throws InterruptedException {
     var out = new ByteArrayOutputStream();
-    var client = new PageClient(words, folder, out, PageCommands::nobody);
-    int status = handler.handle(client);
+    var client = new PageClient(words, folder, out, PageCommands::none);
+    int status = carryOut(client);
     return status == 0
         ? Json.object("of", of, "data", Json.parse(out.toString(StandardCharsets.UTF_8)))
         : Json.object("of", of, "problem", client.said());
@@ -35,13 +36,22 @@ public record PageCommands(Handler handler, Path folder, ChangeSignal changes) {
   /** Gives each line that a command prints until it ends; returns what it said. */
   String follow(List<String> words, Consumer<String> lines) throws InterruptedException {
     var client =
-        new PageClient(words, folder, new LineStream(LONGEST_LINE, lines), PageCommands::nobody);
-    handler.handle(client);
+        new PageClient(words, folder, new LineStream(LONGEST_LINE, lines), PageCommands::none);
+    carryOut(client);
     return client.said();
   }
 
+  /** A handler clears the interrupt of its thread. */
+  private int carryOut(PageClient client) throws InterruptedException {
+    int status = handler.handle(client);
+    if (status == ExitStatus.INTERRUPTED.number()) {
+      throw new InterruptedException();
+    }
+    return status;
+  }
+
   /** What only shows something asks nothing. */
-  private static Optional<String> nobody(String question) {
+  private static Optional<String> none(String question) {
     return Optional.empty();
   }
 }

@@ -5,24 +5,28 @@ import java.io.OutputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A command that ends or extends something and waits for an answer to each of its questions, as it
- * would in a terminal: a yes answers the question that was shown, and no later one. Thread-safe.
+ * would in a terminal: a yes answers the question with the number that it names, and no other.
+ * Thread-safe.
  */
 final class PageConversation {
   private final long id;
   private final Duration patience;
   private final BlockingQueue<Json.Obj> said = new LinkedBlockingQueue<>();
-  private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
-  private final AtomicBoolean isAsking = new AtomicBoolean();
+
+  // guarded by this
+  private long asked;
+  private Optional<BlockingQueue<String>> open = Optional.empty();
 
   /**
-   * @param patience how long an answer may take; then there is nobody to ask
+   * @param patience how long an answer may take; without one the command goes on as if it could ask
+   *     no question
    */
   PageConversation(long id, Duration patience) {
     this.id = id;
@@ -34,20 +38,28 @@ final class PageConversation {
     var client =
         new PageClient(words, commands.folder(), OutputStream.nullOutputStream(), this::ask);
     int status = commands.handler().handle(client);
-    say(status == 0, Optional.empty(), client.said());
+    said.add(line(status == 0, client.said()));
   }
 
   private Optional<String> ask(String question) throws InterruptedException {
-    isAsking.set(true);
-    say(false, Optional.of(question), "");
-    Optional<String> answer =
-        Optional.ofNullable(answers.poll(patience.toNanos(), TimeUnit.NANOSECONDS));
-    isAsking.set(false);
-    return answer;
+    // Its own: what comes too late for this question is there for no other.
+    var answers = new ArrayBlockingQueue<String>(1);
+    synchronized (this) {
+      asked++;
+      open = Optional.of(answers);
+      said.add(line(false, "").with("question", question).with("asked", asked));
+    }
+    try {
+      return Optional.ofNullable(answers.poll(patience.toNanos(), TimeUnit.NANOSECONDS));
+    } finally {
+      synchronized (this) {
+        open = Optional.empty();
+      }
+    }
   }
 
-  private void say(boolean isDone, Optional<String> question, String text) {
-    said.add(Json.object("id", id, "done", isDone, "question", question, "said", text));
+  private Json.Obj line(boolean isDone, String text) {
+    return Json.object("id", id, "done", isDone, "said", text);
   }
 
   /** Its next question, or how it has ended. */
@@ -55,11 +67,17 @@ final class PageConversation {
     return said.take();
   }
 
-  /** Answers the question that is open; false if there is none. */
-  boolean answer(boolean isYes) {
-    boolean isTaken = isAsking.compareAndSet(true, false);
+  /** Whether a question is open. */
+  synchronized boolean isAsking() {
+    return open.isPresent();
+  }
+
+  /** Answers the question with this number; false if it is not open. */
+  synchronized boolean answer(long question, boolean isYes) {
+    boolean isTaken = question == asked && isAsking();
     if (isTaken) {
-      answers.add(isYes ? "yes" : "no");
+      open.orElseThrow().add(isYes ? "yes" : "no");
+      open = Optional.empty();
     }
     return isTaken;
   }

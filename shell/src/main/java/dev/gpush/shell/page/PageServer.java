@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpServer;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.gateway.GatewayPage;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -16,7 +17,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -50,6 +53,9 @@ public final class PageServer implements GatewayPage, AutoCloseable {
   /** Pages that are open and visible. */
   static final int MOST_STREAMS = 16;
 
+  /** A browser on this machine takes what is sent at once, if it still reads. */
+  private static final Duration SEND_LIMIT = Duration.ofSeconds(30);
+
   private static final String TEXT = "text/plain; charset=utf-8";
   private static final String HTML = "text/html; charset=utf-8";
 
@@ -60,6 +66,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
           "/icon.svg", "image/svg+xml");
 
   private final PageCommands commands;
+  private final Path leading;
   private final Clock clock;
   private final SecureRandom random;
   private final Tasks tasks;
@@ -68,11 +75,17 @@ public final class PageServer implements GatewayPage, AutoCloseable {
 
   // guarded by this
   private Optional<Serving> serving = Optional.empty();
+  private boolean isClosed;
 
   private record Serving(HttpServer server, PageGate gate) {}
 
-  public PageServer(PageCommands commands, Clock clock, SecureRandom random, Tasks tasks) {
+  /**
+   * @param leading the file that leads a browser to the page
+   */
+  public PageServer(
+      PageCommands commands, Path leading, Clock clock, SecureRandom random, Tasks tasks) {
     this.commands = commands;
+    this.leading = leading;
     this.clock = clock;
     this.random = random;
     this.tasks = tasks.group("page");
@@ -89,7 +102,34 @@ public final class PageServer implements GatewayPage, AutoCloseable {
             + running.gate().token());
   }
 
+  @Override
+  public Path file(URI address) {
+    try {
+      WholeFile.write(leading, leadTo(address.toString()), WholeFile.PRIVATE);
+      return leading;
+    } catch (IOException failed) {
+      throw new GpushException(new GatewayFailure.PageUnavailable(FileReason.of(failed)), failed);
+    }
+  }
+
+  /** A page that the browser leaves at once. */
+  private static String leadTo(String address) {
+    return """
+        <!doctype html><meta charset="utf-8"><title>gpush</title>
+        <meta http-equiv="refresh" content="0; url=%1$s"><a href="%1$s">gpush</a>
+        """
+        .formatted(address);
+  }
+
+  /** Whether a command of a page is in progress; pages that are open do not count. */
+  public boolean isInUse() {
+    return actions.isInUse();
+  }
+
   private synchronized Serving serving() {
+    if (isClosed) {
+      throw new GpushException(new GatewayFailure.PageUnavailable("the gateway is ending"));
+    }
     if (serving.isEmpty()) {
       try {
         serving = Optional.of(start());
@@ -168,10 +208,10 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     if (path.equals("/")) {
       return page(exchange, gate);
     }
-    Optional<PageRefusal> stranger =
+    Optional<PageRefusal> refusal =
         gate.refusesSite(headers, isAction).or(() -> gate.refusesCookie(headers));
-    if (stranger.isPresent()) {
-      return stranger;
+    if (refusal.isPresent()) {
+      return refusal;
     }
     return isAction ? act(exchange) : stream(exchange);
   }
@@ -189,10 +229,15 @@ public final class PageServer implements GatewayPage, AutoCloseable {
       return refusal;
     }
     Optional<String> cookie = gate.logIn(token.get());
-    if (cookie.isEmpty()) {
+    if (cookie.isPresent()) {
+      exchange.getResponseHeaders().set("Set-Cookie", cookie.get());
+      // Not by a redirect: one that a file began brings no strict cookie.
+      send(exchange, 200, HTML, leadTo("/").getBytes(StandardCharsets.UTF_8));
+      return Optional.empty();
+    }
+    if (gate.refusesCookie(exchange.getRequestHeaders()).isPresent()) {
       return Optional.of(PageRefusal.USED_TOKEN);
     }
-    exchange.getResponseHeaders().set("Set-Cookie", cookie.get());
     exchange.getResponseHeaders().set("Location", "/");
     exchange.sendResponseHeaders(303, -1);
     return Optional.empty();
@@ -220,7 +265,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     try {
       exchange.getResponseHeaders().set("Content-Type", "application/x-ndjson");
       exchange.sendResponseHeaders(200, 0);
-      new PageStream(commands, view).copyTo(exchange.getResponseBody(), tasks);
+      new PageStream(commands, view, SEND_LIMIT).copyTo(exchange.getResponseBody(), tasks);
     } finally {
       streams.release();
     }
@@ -279,13 +324,14 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     }
   }
 
-  /** Ends all streams and waits for actions in progress as for any command. */
+  /** Ends all streams, interrupts commands in progress, and waits until they have ended. */
   @Override
   public void close() {
     Optional<Serving> ending;
     synchronized (this) {
       ending = serving;
       serving = Optional.empty();
+      isClosed = true;
     }
     tasks.close();
     ending.ifPresent(each -> each.server().stop(0));

@@ -3,6 +3,7 @@ package dev.gpush.shell.page;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +14,8 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
 
 /**
  * What one browser shows, as lines of JSON, for as long as it reads. Each line has {@code of}, what
@@ -42,6 +45,7 @@ final class PageStream {
 
   private final PageCommands commands;
   private final PageView view;
+  private final Duration sendLimit;
   private final ChangeSignal news = new ChangeSignal();
 
   // guarded by this
@@ -49,15 +53,22 @@ final class PageStream {
   private final Deque<String> output = new ArrayDeque<>();
   private int characters;
   private long leftOut;
+  private Optional<String> lastOutput = Optional.empty();
+  private boolean isBroken;
 
-  PageStream(PageCommands commands, PageView view) {
+  /**
+   * @param sendLimit a browser that takes longer for what it is sent is gone
+   */
+  PageStream(PageCommands commands, PageView view, Duration sendLimit) {
     this.commands = commands;
     this.view = view;
+    this.sendLimit = sendLimit;
   }
 
-  /** Writes until the browser is gone. */
+  /** Writes until the browser is gone, or has to ask again for the whole output. */
   void copyTo(OutputStream to, Tasks tasks) throws IOException, InterruptedException {
-    try (Tasks sources = tasks.group("stream")) {
+    Tasks sources = tasks.group("stream");
+    try {
       sources.start("state", this::look);
       if (view.usage()) {
         sources.start("usage", this::sample);
@@ -65,13 +76,35 @@ final class PageStream {
       if (view.run().isPresent()) {
         sources.start("output", this::follow);
       }
-      while (true) {
+      while (!isBroken()) {
         long seen = news.count();
         String lines = take();
-        to.write((lines.isEmpty() ? "\n" : lines).getBytes(StandardCharsets.UTF_8));
-        to.flush();
+        send((lines.isEmpty() ? "\n" : lines).getBytes(StandardCharsets.UTF_8), to, sources);
         news.await(seen, SEND_PAUSE, SILENCE);
       }
+    } finally {
+      // Interrupted, it would not wait for them.
+      boolean wasInterrupted = Thread.interrupted();
+      sources.close();
+      if (wasInterrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void send(byte[] lines, OutputStream to, Tasks sources)
+      throws IOException, InterruptedException {
+    Work<Boolean, IOException> writing =
+        () -> {
+          to.write(lines);
+          to.flush();
+          return true;
+        };
+    try {
+      // The interrupt at the limit closes the connection.
+      sources.within(sendLimit, "send", writing);
+    } catch (TimeoutException stuck) {
+      throw new IOException("the browser does not read", stuck);
     }
   }
 
@@ -87,12 +120,17 @@ final class PageStream {
     }
   }
 
+  /** Again after a failure: a link comes back, and a session gets ready. */
   private void sample() throws InterruptedException {
-    String said =
-        commands.follow(
-            words("top", "--json", "--interval", USAGE_SECONDS),
-            line -> put(Json.object("of", "usage", "data", Json.parse(line))));
-    put(Json.object("of", "usage", "problem", said));
+    while (true) {
+      long seen = commands.changes().count();
+      String said =
+          commands.follow(
+              words("top", "--json", "--interval", USAGE_SECONDS),
+              line -> put(Json.object("of", "usage", "data", Json.parse(line))));
+      put(Json.object("of", "usage", "problem", said));
+      commands.changes().await(seen, LOOK_PAUSE, LOOK_LIMIT);
+    }
   }
 
   private void follow() throws InterruptedException {
@@ -101,6 +139,22 @@ final class PageStream {
     if (!said.isEmpty()) {
       put(Json.object("of", "output", "problem", said));
     }
+    breakOff();
+  }
+
+  /** Output that stopped before its run has ended begins again, with the whole stream. */
+  private void breakOff() {
+    synchronized (this) {
+      isBroken =
+          lastOutput
+              .filter(line -> !Json.parse(line).text("type").orElse("").equals("end"))
+              .isPresent();
+    }
+    news.signal();
+  }
+
+  private synchronized boolean isBroken() {
+    return isBroken;
   }
 
   private List<String> words(String verb, String... others) {
@@ -119,6 +173,7 @@ final class PageStream {
   private void add(String line) {
     synchronized (this) {
       output.add(line);
+      lastOutput = Optional.of(line);
       characters += line.length();
       while (output.size() > MOST_LINES || characters > MOST_CHARACTERS) {
         characters -= output.remove().length();

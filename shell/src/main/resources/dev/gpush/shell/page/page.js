@@ -343,12 +343,12 @@ function standing(word, text) {
   set($('standing'), text);
 }
 
-function trouble(text) {
-  set($('trouble'), text);
-  $('trouble').hidden = !text;
+function warn(text) {
+  set($('warning'), text);
+  $('warning').hidden = !text;
 }
 
-// Replaces the stream by one of what is shown now; none while nobody can see the page.
+// Replaces the stream by one of what is shown now; none while the page cannot be seen.
 function connect() {
   if (stream) stream.abort.abort();
   const { session, run } = chosen();
@@ -373,19 +373,20 @@ async function listen(own, address) {
     try {
       const answer = await fetch(address, { headers: HEADER, signal: attempt.signal, cache: 'no-store' });
       if (!answer.ok) {
-        trouble(await answer.text());
+        warn(await answer.text());
         standing('lost', answer.status === 403 ? 'not logged in' : 'refused');
         if (answer.status !== 503) return;
       } else {
-        trouble('');
+        warn('');
         standing('live', 'live');
         clearOutput();
         await read(answer.body.getReader(), own, end);
+        if (own === stream) standing('lost', 'trying again');
       }
     } catch (gone) {
       if (own !== stream || own.abort.signal.aborted) return;
       standing('lost', 'no answer; trying again');
-      trouble('The gateway does not answer: it has ended, or was started again. Sessions and runs go on.'
+      warn('The gateway does not answer: it has ended, or was started again. Sessions and runs go on.'
         + ' Type gpush gateway page and open the address that it prints.');
     } finally {
       own.abort.signal.removeEventListener('abort', end);
@@ -400,7 +401,8 @@ async function read(reader, own, end) {
   for (;;) {
     const silence = setTimeout(end, SILENCE_MS);
     const { done, value } = await reader.read().finally(() => clearTimeout(silence));
-    if (done) throw new Error('the gateway has ended the stream');
+    // The gateway ends, or output has stopped before its run has ended.
+    if (done) return;
     const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
     rest = lines.pop();
     for (const line of lines) {
@@ -438,7 +440,7 @@ $('ask-yes').onclick = async () => {
   own.isOpen = false;
   const answer = await post(own.body);
   const isShown = own === asking;
-  own.body = { do: 'answer', id: answer.id, yes: true };
+  own.body = { do: 'answer', id: answer.id, asked: answer.asked, yes: true };
   if (answer.question && !isShown) {
     decline(own.body);
   } else if (answer.question) {
@@ -459,20 +461,27 @@ $('ask-yes').onclick = async () => {
   }
 };
 
-// A question that is left is answered no.
+// A question that is left is answered no, also when the page goes.
 function decline(body) {
-  post({ ...body, yes: false });
+  post({ ...body, yes: false }, true);
 }
+
+addEventListener('pagehide', () => {
+  if (!asking || !asking.isOpen) return;
+  asking.isOpen = false;
+  decline(asking.body);
+  $('ask').close();
+});
 
 $('ask').onclose = () => {
   if (asking.isOpen) decline(asking.body);
   asking = null;
 };
 
-async function post(body) {
+async function post(body, keepalive = false) {
   try {
     const answer = await fetch('/do', { method: 'POST', headers: { ...HEADER, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body) });
+      body: JSON.stringify(body), keepalive });
     return answer.ok ? await answer.json() : { done: false, said: await answer.text() };
   } catch (gone) {
     return { done: false, said: 'The gateway did not answer. gpush ps says what became of it.' };
@@ -483,6 +492,7 @@ $('ask-no').onclick = () => $('ask').close();
 
 $('down').onclick = () => {
   const session = sessionNow();
+  if (!session) return;
   ask({
     heading: 'Give ' + session.name + ' back?',
     text: 'Its ' + session.shape + ' on ' + session.backend + ' are released.'
@@ -493,6 +503,7 @@ $('down').onclick = () => {
 
 $('extend').onclick = () => {
   const session = sessionNow();
+  if (!session) return;
   ask({
     heading: 'Extend ' + session.name + '?', text: 'Lease now: ' + lease(session) + '.',
     yes: 'Extend', times: true, body: { do: 'extend', session: session.name },
@@ -501,6 +512,7 @@ $('extend').onclick = () => {
 
 $('stop').onclick = () => {
   const run = runNow();
+  if (!run) return;
   ask({
     heading: 'Stop run ' + run.run + '?',
     text: title(run) + '\nAll its ranks are interrupted, and killed after 10 seconds. The session stays.',

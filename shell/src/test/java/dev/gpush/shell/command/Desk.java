@@ -22,6 +22,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.CopyProgram;
 import dev.gpush.core.gateway.GatewayControl;
+import dev.gpush.core.gateway.GatewayPage;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.BatchHeaders;
@@ -142,7 +143,7 @@ public final class Desk {
                 new FakeSetup(),
                 new Services.GatewayProcess(
                     new FakeGateway(),
-                    () -> URI.create("http://127.0.0.1:4711/?token=51a0f3"),
+                    FakePage::new,
                     new FakeSsh(),
                     new FakeCopy(),
                     log,
@@ -313,6 +314,18 @@ public final class Desk {
     @Override
     public void stop() {
       gatewayCalls.add("stop");
+    }
+  }
+
+  private static final class FakePage implements GatewayPage {
+    @Override
+    public URI open() {
+      return URI.create("http://127.0.0.1:4711/?token=51a0f3");
+    }
+
+    @Override
+    public Path file(URI address) {
+      return Path.of("/home/ann/.gpush/page.html");
     }
   }
 

@@ -17,6 +17,9 @@ import java.util.regex.Pattern;
 final class Browser {
   private static final Pattern COOKIE = Pattern.compile("(?im)^set-cookie: ([^;]+)");
 
+  /** Ends a test that hangs; an answer comes at once. */
+  private static final int ANSWER_LIMIT_MS = 60_000;
+
   final int port;
   String host;
   String origin;
@@ -81,6 +84,7 @@ final class Browser {
 
   Socket raw(String bytes) throws IOException {
     var socket = new Socket("127.0.0.1", port);
+    socket.setSoTimeout(ANSWER_LIMIT_MS);
     socket.getOutputStream().write(bytes.getBytes(StandardCharsets.UTF_8));
     socket.getOutputStream().flush();
     return socket;

@@ -2,11 +2,16 @@ package dev.gpush.shell.page;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.control.server.Handler;
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.ChangeSignal;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
@@ -14,9 +19,19 @@ import dev.gpush.shell.top.TopFixture;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
 import java.net.URI;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +41,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -39,16 +56,24 @@ final class PageServerTest {
   private final ChangeSignal changes = new ChangeSignal();
   private final LinkedBlockingQueue<Throwable> bugs = new LinkedBlockingQueue<>();
   private final Tasks tasks = Tasks.named("test", (_, bug) -> bugs.add(bug));
-  private final PageServer server = server();
+  private final Path folder;
+  private final PageServer server;
 
-  PageServerTest() {
+  PageServerTest(@TempDir Path folder) {
+    this.folder = folder;
+    this.server = server();
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.runs.add(7, "running", Optional.empty(), "train.py", "--lr", "3e-4");
   }
 
   private PageServer server() {
+    return server(desk.handler);
+  }
+
+  private PageServer server(Handler handler) {
     return new PageServer(
-        new PageCommands(desk.handler, Desk.PROJECT, changes),
+        new PageCommands(handler, Desk.PROJECT, changes),
+        folder.resolve("page.html"),
         desk.clock,
         new SecureRandom(),
         tasks);
@@ -177,16 +202,16 @@ final class PageServerTest {
       }
     }
     // A connection that was closed is noticed by what is sent.
-    while (!desk.runs.sampled.contains("closed")) {
-      changes.signal();
-      try (var other = Watched.of(browser, "")) {
+    try (var other = Watched.of(browser, "")) {
+      while (!desk.runs.sampled.contains("closed")) {
+        changes.signal();
         other.next("sessions");
       }
     }
     assertEquals(List.of("devbox PT2S", "closed"), desk.runs.sampled);
   }
 
-  /** It has no backlog: of what nobody has read, the last lines are kept, and counted. */
+  /** It has no backlog: of what was not read, the last lines are kept, and counted. */
   @Test
   void keepsTheLastLinesOfMuchOutput() throws Exception {
     int more = 5000;
@@ -211,6 +236,21 @@ final class PageServerTest {
     }
 
     assertEquals("line " + (PageStream.MOST_LINES + more - 1), last.getLast());
+  }
+
+  /** The page then asks again, from the start. */
+  @Test
+  void endsWhenOutputStopsBeforeItsRunHasEnded() throws Exception {
+    desk.runs.output =
+        to -> {
+          to.line(0, 0, false, "step 1".getBytes(StandardCharsets.UTF_8));
+          throw new GpushException(new GatewayFailure.PageUnavailable("the link is down"));
+        };
+
+    try (var watched = Watched.of(Browser.loggedIn(server.open()), "?session=devbox&run=7")) {
+      // It has an end.
+      assertFalse(watched.lines().lines().anyMatch(line -> line.contains("\"type\":\"end\"")));
+    }
   }
 
   @Test
@@ -246,7 +286,30 @@ final class PageServerTest {
     var second = new Browser(address.getPort());
 
     refuses(PageRefusal.USED_TOKEN, second.get("/?" + address.getQuery()));
+    String again = first.get("/?" + address.getQuery());
+    assertTrue(again.startsWith("HTTP/1.1 303 "), again);
+    assertTrue(again.contains("Location: /\r\n"), again);
     accepted(first.get("/"));
+  }
+
+  /** The other users of the machine see each command line, and no file of the home. */
+  @Test
+  void leadsABrowserByAFileOfTheUserAlone() throws Exception {
+    URI address = server.open();
+
+    Path file = server.file(address);
+
+    assertTrue(Files.readString(file).contains("content=\"0; url=" + address + "\""));
+    assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+    server.file(server.open());
+    assertFalse(Files.readString(file).contains(address.toString()));
+  }
+
+  @Test
+  void opensNothingAfterItsEnd() {
+    server.close();
+
+    assertThrows(GpushException.class, server::open);
   }
 
   @Test
@@ -262,10 +325,9 @@ final class PageServerTest {
   void takesTheTokenOutOfTheAddress() throws Exception {
     URI address = server.open();
 
-    String answer = new Browser(address.getPort()).get("/?" + address.getQuery());
+    String answer = accepted(new Browser(address.getPort()).get("/?" + address.getQuery()));
 
-    assertTrue(answer.startsWith("HTTP/1.1 303 "), answer);
-    assertTrue(answer.contains("Location: /\r\n"), answer);
+    assertTrue(answer.contains("content=\"0; url=/\""), answer);
     assertTrue(answer.contains("HttpOnly; SameSite=Strict"), answer);
     assertFalse(answer.contains(address.getQuery()), answer);
   }
@@ -377,8 +439,9 @@ final class PageServerTest {
     }
   }
 
-  /** Of one that stops in its head, and of one whose body never comes. */
+  /** Of one that stops in its head, and of one whose body never comes. It takes five seconds. */
   @Test
+  @Tag("local")
   void closesConnectionsOfSlowRequests() throws Exception {
     var browser = Browser.loggedIn(server.open());
 
@@ -399,6 +462,8 @@ final class PageServerTest {
   private static boolean isClosed(Socket socket) {
     try {
       return socket.getInputStream().read() < 0;
+    } catch (SocketTimeoutException stillOpen) {
+      return false;
     } catch (IOException reset) {
       return true;
     }
@@ -411,7 +476,9 @@ final class PageServerTest {
     try {
       for (int i = 0; i < PageServer.MOST_STREAMS; i++) {
         open.add(Watched.of(browser, ""));
-        open.getLast().next("sessions");
+      }
+      for (Watched each : open) {
+        each.next("sessions");
       }
 
       refuses(PageRefusal.TOO_MANY, browser.get("/live"));
@@ -433,6 +500,8 @@ final class PageServerTest {
 
     Json first = answer(browser, DOWN);
     Json second = answer(browser, reply(first, true));
+    // A yes to the question before, sent again, is no yes to this one.
+    refuses(PageRefusal.NOT_ASKED, browser.act(reply(first, true)));
     assertEquals(List.of(), desk.sessions.calls);
     Json third = answer(browser, reply(second, true));
 
@@ -470,8 +539,74 @@ final class PageServerTest {
     Json end = conversation.next();
     assertFalse(end.flag("done"));
     assertTrue(end.text("said").orElse("").contains("--discard"), end.write());
-    assertFalse(conversation.answer(true));
+    assertFalse(conversation.answer(1, true));
     assertEquals(List.of(), desk.sessions.calls);
+  }
+
+  /** An open question holds no other build of the gateway back, and a command does. */
+  @Test
+  void isInUseByACommandThatDoesNotAsk() throws Exception {
+    var isWorking = new CountDownLatch(1);
+    var end = new CountDownLatch(1);
+    Handler slow =
+        client -> {
+          client.ask("give it back? [y/N] ", false);
+          isWorking.countDown();
+          end.await();
+          return 0;
+        };
+    try (PageServer slowly = server(slow)) {
+      var browser = Browser.loggedIn(slowly.open());
+      Json asked = answer(browser, DOWN);
+      assertFalse(slowly.isInUse());
+
+      Task<Json, IOException> ended = tasks.fork("yes", () -> answer(browser, reply(asked, true)));
+      isWorking.await();
+      assertTrue(slowly.isInUse());
+      end.countDown();
+      assertTrue(ended.get().flag("done"));
+    }
+  }
+
+  /** Words and passwords come from a terminal. */
+  @Test
+  void asksForYesAndNoOnly() throws Exception {
+    var client =
+        new PageClient(
+            List.of("down"),
+            Desk.PROJECT,
+            OutputStream.nullOutputStream(),
+            question -> Optional.of("yes to " + question));
+
+    assertEquals(Optional.of("yes to stop it?"), client.ask("stop it? [y/N] ", false));
+    assertEquals(Optional.empty(), client.ask("stop it? [y/N] ", true));
+    assertEquals(Optional.empty(), client.ask("your name: ", false));
+  }
+
+  /** Its connection is closed, and what it followed has ended. */
+  @Test
+  void leavesABrowserThatDoesNotRead() throws Exception {
+    desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
+    desk.runs.output =
+        to -> {
+          for (int i = 0; i < PageStream.MOST_LINES; i++) {
+            to.line(0, 0, false, "x".repeat(500).getBytes(StandardCharsets.UTF_8));
+          }
+        };
+    var commands = new PageCommands(desk.handler, Desk.PROJECT, changes);
+    var stream =
+        new PageStream(commands, PageView.parse("session=devbox&run=7"), Duration.ofMillis(200));
+    try (var listener = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+        var browser = SocketChannel.open()) {
+      browser.setOption(StandardSocketOptions.SO_RCVBUF, 4096);
+      browser.connect(listener.getLocalAddress());
+      try (SocketChannel own = listener.accept()) {
+        own.setOption(StandardSocketOptions.SO_SNDBUF, 4096);
+
+        assertThrows(IOException.class, () -> stream.copyTo(Channels.newOutputStream(own), tasks));
+        assertFalse(own.isOpen());
+      }
+    }
   }
 
   @Test
@@ -486,8 +621,18 @@ final class PageServerTest {
   }
 
   private static String reply(Json asked, boolean isYes) {
-    return Json.object("do", "answer", "id", asked.number("id").orElseThrow(), "yes", isYes)
-        .write();
+    return asked.number("asked").isEmpty()
+        ? "{}"
+        : Json.object(
+                "do",
+                "answer",
+                "id",
+                asked.number("id").orElseThrow(),
+                "asked",
+                asked.number("asked").orElseThrow(),
+                "yes",
+                isYes)
+            .write();
   }
 
   private static Json answer(Browser browser, String body) throws IOException {

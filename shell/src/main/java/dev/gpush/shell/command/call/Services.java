@@ -16,6 +16,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.shell.console.Ticker;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 
 /** What the commands work with; made by app. */
 public record Services(
@@ -38,7 +39,7 @@ public record Services(
    */
   public record GatewayProcess(
       GatewayControl control,
-      GatewayPage page,
+      Supplier<GatewayPage> page,
       SshAccess ssh,
       CopyProgram copy,
       Path log,

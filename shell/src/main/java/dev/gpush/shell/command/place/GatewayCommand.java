@@ -3,6 +3,7 @@ package dev.gpush.shell.command.place;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.gateway.GatewayPage;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.Nearest;
@@ -12,6 +13,7 @@ import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.command.reach.Programs;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -86,15 +88,21 @@ public final class GatewayCommand implements Action {
   }
 
   private int page(Call call) throws InterruptedException {
-    String address = call.services().gateway().page().open().toString();
+    GatewayPage page = call.services().gateway().page().get();
+    URI address = page.open();
     if (json) {
-      call.print(Json.object("url", address));
+      call.print(Json.object("url", address.toString()));
       return 0;
     }
     call.print(address + "\n");
     Optional<Path> browser = print ? Optional.empty() : Programs.browser(call);
     if (browser.isPresent()) {
-      return call.invocation().spawn(List.of(browser.get().toString(), address), Map.of());
+      Path file = page.file(address);
+      call.say("if your browser cannot read " + file + ", open the address; it works once");
+      // The browser may stay in the foreground for as long as it is open.
+      call.invocation().onlyWatches();
+      return call.invocation()
+          .spawn(List.of(browser.get().toString(), file.toUri().toString()), Map.of());
     }
     call.say("open it in a browser of this machine; it works once");
     return 0;
