@@ -362,8 +362,8 @@ public final class FailureText {
       case GatewayFailure.PageBesideOthers() ->
           Message.of(
               "cannot serve the page on this machine",
-              "other people are logged in here, who would reach its port; gateway.ssh in config.yaml"
-                  + " allows one",
+              "gpush uses no port here: other people are logged in, or gateway.ssh in config.yaml is"
+                  + " socket; gateway.ssh: port allows one",
               "gpush top");
     };
   }
