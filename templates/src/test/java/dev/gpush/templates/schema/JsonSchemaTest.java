@@ -83,7 +83,8 @@ final class JsonSchemaTest {
     var wrong = new ArrayList<String>();
     int count = 0;
     try (Stream<Path> guides = Files.list(ROOT.resolve("docs/guide"))) {
-      for (Path page : Stream.concat(Stream.of(ROOT.resolve("README.md")), guides).toList()) {
+      Stream<Path> pages = guides.filter(Files::isRegularFile);
+      for (Path page : Stream.concat(Stream.of(ROOT.resolve("README.md")), pages).toList()) {
         for (String paragraph : Files.readString(page).split("\n\\s*\n")) {
           for (String entry : entries(paragraph)) {
             count++;
