@@ -107,13 +107,8 @@ final class Recovery {
         continue;
       }
       Optional<Backend> backend = backends.named(entry.backend());
-      if (backend.isEmpty()) {
-        ledger.put(
-            entry.in(
-                SessionState.LEAKED, "backend " + entry.backend() + " is no longer configured"));
-        continue;
-      }
-      if (isOfAnotherMachine(entry, backend.get())) {
+      if (backend.isEmpty() || isOfAnotherMachine(entry, backend.get())) {
+        // The doctor names it. The next gateway that has its backend takes it over as it was left.
         continue;
       }
       SessionRegistry.Taken taken = registry.adopt(entry, backend.get(), ledger);
