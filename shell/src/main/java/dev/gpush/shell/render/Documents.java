@@ -374,6 +374,12 @@ public final class Documents {
       rows.add(
           plan(offer, failures)
               .with("price", offer.price())
+              .with(
+                  "smaller",
+                  Optional.ofNullable(outlook.smaller().get(offer.backend()))
+                      .map(
+                          part ->
+                              Json.object("nodes", part.nodes(), "gpus", part.gpus().toString())))
               .with("chosen", isChosen)
               .with("why", isChosen ? text(outlook.why()) : Optional.empty()));
     }

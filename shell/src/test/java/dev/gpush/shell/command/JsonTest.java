@@ -34,7 +34,7 @@ final class JsonTest {
           why 7 > session run verdict text evidence try groups nodes trace
           top --once > session at nodes stands_out
           runs > run session kind state exit words mode ranks slots generation snapshot python started ended duration_s failure network trace
-          up --dry-run > backend when detail estimate_s holders would_fit price chosen why
+          up --dry-run > backend when detail estimate_s holders would_fit price smaller chosen why
           init > found unusable unasked changes paste written
           config > root root_reason backends settings unsupported
           backends > name kind usable description from explanation

@@ -69,7 +69,16 @@ public final class Placement {
         why.add(PlaceText.unused(backend.name(), request.wanted().natives()));
       }
     }
-    return new Outlook(offers, choice.first(), String.join("; ", why));
+    var smaller = new LinkedHashMap<String, Outlook.Smaller>();
+    if (choice.now().isEmpty() && wish.asked().attach().isEmpty()) {
+      for (Backend backend : candidates) {
+        if (choice.queues().contains(backend.name())) {
+          SmallerRequest.of(backend, asked(backend, intent, request, config))
+              .ifPresent(part -> smaller.put(backend.name(), part));
+        }
+      }
+    }
+    return new Outlook(offers, choice.first(), String.join("; ", why), smaller);
   }
 
   /** Fails unless some backend could grant the request, now or later. */
@@ -89,13 +98,7 @@ public final class Placement {
       List<Backend> candidates, LedgerEntry intent, UpRequest request, Config config)
       throws InterruptedException {
     Map<Backend, Answer> answers =
-        asking.all(
-            candidates,
-            backend -> {
-              // Nothing is reserved yet, so one id serves for all.
-              var bid = new Bid(backend.name(), intent.gang(), true);
-              return requests.gang(asked(intent, backend, bid, request), config);
-            });
+        asking.all(candidates, backend -> asked(backend, intent, request, config));
     return candidates.stream()
         .map(
             backend ->
@@ -105,6 +108,12 @@ public final class Placement {
                     price(config, backend.name(), intent),
                     backend.capabilities().hasQueue()))
         .toList();
+  }
+
+  private GangRequest asked(Backend backend, LedgerEntry intent, UpRequest request, Config config) {
+    // Nothing is reserved yet, so one id serves for all.
+    var bid = new Bid(backend.name(), intent.gang(), true);
+    return requests.gang(asked(intent, backend, bid, request), config);
   }
 
   private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {

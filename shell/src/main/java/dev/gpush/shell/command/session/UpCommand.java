@@ -166,8 +166,22 @@ public final class UpCommand implements Action {
       if (!outlook.why().isEmpty()) {
         call.say(outlook.why());
       }
+      outlook
+          .offers()
+          .forEach(
+              offer ->
+                  Optional.ofNullable(outlook.smaller().get(offer.backend()))
+                      .ifPresent(part -> call.say(words(offer.backend(), part))));
     }
     return status(outlook);
+  }
+
+  private static String words(String backend, Outlook.Smaller part) {
+    return backend
+        + " would grant --nodes "
+        + part.nodes()
+        + (part.gpus().isNone() ? "" : " --gpus " + part.gpus())
+        + " now";
   }
 
   /** 0 if the request can be granted, now or later; else the status of the failure. */
