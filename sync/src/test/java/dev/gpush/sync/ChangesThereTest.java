@@ -118,6 +118,30 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals("2", editors().read("train.py"));
   }
 
+  /** Each attempt waited for a look, which does not look at an empty node. */
+  @Test
+  void whatCameHomeFromANodeThatStartsAgainEmptyIsNothingOfIt() throws Exception {
+    var time = new ManualClock();
+    aNewFileComesHome(time);
+    startsAgainEmpty(nodes.getFirst());
+    editors().write("model.py", "another");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    sync.pushLooked(all(), false);
+
+    assertEquals(List.of("model.py CHANGED_BOTH 0"), held());
+    assertEquals("new", laptop.read("model.py"));
+    assertEquals("another", editors().read("model.py"));
+    assertEquals("1", editors().read("train.py"));
+  }
+
+  private static void startsAgainEmpty(FakeNode node) throws IOException {
+    node.kill();
+    Path home = node.folder().path().getParent();
+    new WorkFolder(home).delete(home.relativize(node.folder().path()).toString());
+    new WorkFolder(home).delete(home.relativize(state(node)).toString());
+  }
+
   /** As while an editor here replaces it. */
   @Test
   void whatCameHomeAndWasAwayHereForAMomentComesAgain() throws Exception {
