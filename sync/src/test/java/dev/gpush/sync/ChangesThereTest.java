@@ -148,9 +148,9 @@ final class ChangesThereTest extends SyncFixture {
     var time = new ManualClock();
     aNewFileComesHome(time);
     editors().write("model.py", "newer");
-    nodes.getFirst().beforePull = () -> laptop.move("model.py", "away");
+    nodes.getFirst().beforePull = _ -> laptop.move("model.py", "away");
     assertEquals(List.of(), comesHome(time));
-    nodes.getFirst().beforePull = () -> {};
+    nodes.getFirst().beforePull = _ -> {};
     laptop.move("away", "model.py");
 
     assertEquals(List.of("model.py"), comeHome().paths());
@@ -178,7 +178,7 @@ final class ChangesThereTest extends SyncFixture {
     editors().write("edited", "2").write("model.py", "2").delete("gone");
     editors().move("moved", "renamed");
     var pulls = new AtomicInteger();
-    nodes.getFirst().beforePull = pulls::incrementAndGet;
+    nodes.getFirst().beforePull = _ -> pulls.incrementAndGet();
     laptop.write("train.py", "2");
 
     assertEquals(List.of(), comesHome(time));
@@ -504,7 +504,7 @@ final class ChangesThereTest extends SyncFixture {
     push();
     editors().write("new.py", "there");
     // Between the look and the copy.
-    nodes.getFirst().beforePull = () -> laptop.write("new.py", "here");
+    nodes.getFirst().beforePull = _ -> laptop.write("new.py", "here");
 
     assertEquals(List.of("new.py CHANGED_BOTH 0"), held());
 

@@ -179,13 +179,13 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("a", "2");
     sync.lookAgain(Optional.empty(), Set.of());
-    nodes.getFirst().beforePull = () -> laptop.move("a", "away");
+    nodes.getFirst().beforePull = _ -> laptop.move("a", "away");
 
     Homecoming.Came came = comeHome("a");
 
     assertEquals(List.of(), came.paths());
     assertTrue(came.again().isPresent());
-    nodes.getFirst().beforePull = () -> {};
+    nodes.getFirst().beforePull = _ -> {};
     laptop.move("away", "a");
     assertEquals(List.of("a"), comeHome().paths());
     assertEquals(Optional.empty(), comeHome().again());
@@ -229,7 +229,7 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("a", "there");
     // Between the comparison and the copy.
-    nodes.getFirst().beforePull = () -> laptop.write("a", "saved here");
+    nodes.getFirst().beforePull = _ -> laptop.write("a", "saved here");
 
     assertEquals(List.of("a CHANGED_BOTH 0"), held());
 

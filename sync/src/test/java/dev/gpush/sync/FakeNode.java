@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
  * A node of which only the link is missing: the real {@code files} of the agent as a process, its
@@ -57,7 +59,10 @@ final class FakeNode implements SyncNode {
   final AtomicInteger writers = new AtomicInteger();
 
   volatile int dieAt;
-  volatile Runnable beforePull = () -> {};
+
+  /** Gets the path. */
+  volatile Consumer<String> beforePull = _ -> {};
+
   volatile Runnable beforePrepare = () -> {};
   volatile Runnable beforeCommit = () -> {};
 
@@ -225,7 +230,7 @@ final class FakeNode implements SyncNode {
         @Override
         public void write(byte[] source, int offset, int length) throws IOException {
           if (length > TYPE && source[offset + TYPE] == PULL) {
-            beforePull.run();
+            beforePull.accept(pulled(source, offset + TYPE + 1, length - TYPE - 1));
           }
           if (length > TYPE && source[offset + TYPE] == PREPARE) {
             beforePrepare.run();
@@ -242,6 +247,11 @@ final class FakeNode implements SyncNode {
           }
           out.write(source, offset + first, length - first);
           toNode.addAndGet(length);
+        }
+
+        private static String pulled(byte[] source, int offset, int length) {
+          String text = new String(source, offset, length, StandardCharsets.UTF_8);
+          return text.startsWith("{") ? Json.parse(text).text("path").orElse("") : "";
         }
 
         /** Returns how many of the bytes were written before it. */

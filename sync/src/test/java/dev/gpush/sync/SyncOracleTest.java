@@ -88,6 +88,7 @@ final class SyncOracleTest extends SyncFixture {
   private final ModelClock time = new ModelClock();
   private final Versions versions = new Versions();
   private final TreeEdits edits = new TreeEdits(random, versions);
+  private final ChangesByOthers byOthers = new ChangesByOthers();
   private final Map<String, Integer> counts = new TreeMap<>();
   private final SmallDisks disks = new SmallDisks();
   private final List<String> history = new ArrayList<>();
@@ -206,6 +207,9 @@ final class SyncOracleTest extends SyncFixture {
   private void changed(int place, Map<String, Item> before, String what) throws IOException {
     Map<String, Item> after = Versions.items(root(place));
     versions.changed(place, before, after);
+    if (place != Versions.LAPTOP) {
+      byOthers.add(Versions.differences(before, after));
+    }
     String changes = Versions.changes(before, after);
     history.add(at + ": " + name(place) + " " + what + changes);
   }
@@ -411,22 +415,38 @@ final class SyncOracleTest extends SyncFixture {
       return;
     }
     switch (random.nextInt(3)) {
-      case 0 -> nodes.getFirst().beforePull = edit;
+      case 0 -> nodes.getFirst().beforePull = path -> saveOrEdit(place, path, edit);
       case 1 -> victim.beforePrepare = edit;
       default -> victim.beforeCommit = edit;
     }
   }
 
-  private void workMeanwhile(int place) throws IOException {
-    if (!Files.isDirectory(root(place))) {
-      return;
+  /** Perhaps the file that comes home at this moment is the one that is saved. */
+  private void saveOrEdit(int place, String path, Runnable edit) {
+    if (random.nextBoolean()) {
+      unchecked(() -> meanwhile(place, () -> edits.save(root(place), path)));
+    } else {
+      edit.run();
     }
-    Map<String, Item> before = Versions.items(root(place));
-    for (int i = 0; i < 4; i++) {
-      edits.person(root(place));
+  }
+
+  private void workMeanwhile(int place) throws Exception {
+    meanwhile(
+        place,
+        () -> {
+          for (int i = 0; i < 4; i++) {
+            edits.person(root(place));
+          }
+        });
+  }
+
+  private void meanwhile(int place, Action work) throws Exception {
+    if (Files.isDirectory(root(place))) {
+      Map<String, Item> before = Versions.items(root(place));
+      work.run();
+      changed(place, before, "works meanwhile");
+      touched.addAll(Versions.differences(before, Versions.items(root(place))));
     }
-    changed(place, before, "works meanwhile");
-    touched.addAll(Versions.differences(before, Versions.items(root(place))));
   }
 
   private void over(Trouble trouble) throws IOException {
@@ -434,7 +454,7 @@ final class SyncOracleTest extends SyncFixture {
       node.moment.set(null);
       node.dieAt = 0;
       node.isDown = false;
-      node.beforePull = () -> {};
+      node.beforePull = _ -> {};
       node.beforePrepare = () -> {};
       node.beforeCommit = () -> {};
       disks.free(home(node));
@@ -525,11 +545,26 @@ final class SyncOracleTest extends SyncFixture {
       assertEquals(List.of(), versions.unknown(after.of(place)), at + ": half on " + name(place));
       assertNothingOfOthers(place, before, after);
     }
+    assertOnlyOfOthers(before, after);
     assertEquals(HEAD, Files.readString(laptop.path().resolve(".git/HEAD")), at);
     for (FakeNode node : nodes) {
       assertEquals(OUTSIDE, Files.readString(home(node).resolve("outside/file")), at);
       assertTrue(!Files.exists(node.folder().path().resolve(".git")), at + ": .git was sent");
     }
+  }
+
+  /** What gpush itself has written on a node is no edit, whatever has ended in the middle. */
+  private void assertOnlyOfOthers(World before, World after) {
+    Set<String> came = Versions.differences(before.of(Versions.LAPTOP), after.of(Versions.LAPTOP));
+    came.removeIf(path -> touched.contains(path) || byOthers.explain(path));
+    assertEquals(Set.of(), came, at + ": came home, though nothing was changed there");
+    List<String> unexplained =
+        sync.last().held().stream()
+            .filter(each -> each.reason() != HeldPath.Reason.IN_THE_WAY)
+            .map(HeldPath::path)
+            .filter(path -> !byOthers.explain(path))
+            .toList();
+    assertEquals(List.of(), unexplained, at + ": held, though nothing was changed there");
   }
 
   /** What is ignored, and what programs write, stays where it is and goes nowhere. */
@@ -559,6 +594,10 @@ final class SyncOracleTest extends SyncFixture {
       Set<String> stay =
           versions.sent(node.info().index(), there, after.of(node.info().index()), others);
       assertEquals(Set.of(), stay, at + ": deleted, but still on " + name(node.info().index()));
+      Set<String> left = new TreeSet<>(after.of(node.info().index()).keySet());
+      left.removeIf(path -> here.containsKey(path) || byOthers.explain(path));
+      left.removeAll(others);
+      assertEquals(Set.of(), left, at + ": only on " + name(node.info().index()));
     }
     Set<String> generations = Set.copyOf(generations());
     assertEquals(1, generations.size(), at + ": " + generations);
@@ -628,6 +667,9 @@ final class SyncOracleTest extends SyncFixture {
     }
     empty(base.resolve("trash"));
     history.clear();
+    byOthers.since(
+        after.of(Versions.LAPTOP),
+        nodes.stream().map(node -> after.of(node.info().index())).toList());
     versions.retain(after.trees(), edits.remembered());
   }
 

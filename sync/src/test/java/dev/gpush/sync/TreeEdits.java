@@ -138,6 +138,17 @@ final class TreeEdits {
     return at;
   }
 
+  /** An editor saves this file, if it is one. */
+  void save(Path root, String path) throws IOException {
+    if (Files.isRegularFile(root.resolve(path), LinkOption.NOFOLLOW_LINKS)) {
+      if (random.nextBoolean()) {
+        saveByRename(root, path);
+      } else {
+        write(root, path, next());
+      }
+    }
+  }
+
   private void saveByRename(Path root, String path) throws IOException {
     String text = next();
     Path file = cleared(root, path);
