@@ -191,6 +191,26 @@ final class EditsThereTest extends SyncFixture {
     assertEquals(Optional.empty(), comeHome().again());
   }
 
+  /** What was on its way was taken for the next answer of the node. */
+  @Test
+  void anEditWhoseFolderGoesHereMeanwhileIsReadToItsEnd() throws Exception {
+    nodes(1);
+    laptop.write("d/a", "1").write("other", "1");
+    push();
+    nodes.getFirst().folder().write("d/a", "2").write("other", "2");
+    nodes.getFirst().beforePull =
+        path -> {
+          if (path.equals("d/a")) {
+            laptop.move("d", "away");
+          }
+        };
+
+    assertEquals(List.of("other"), comesHome());
+
+    assertEquals("2", laptop.read("other"));
+    assertEquals("1", laptop.read("away/a"));
+  }
+
   private Homecoming.Came comeHome(String path) throws Exception {
     return sync.comeHome(nodes.getFirst(), new NodeWatch.Due(false, Set.of(path)));
   }
