@@ -1,11 +1,10 @@
 package dev.gpush.sync;
 
-import dev.gpush.sync.Versions.Item;
-import java.util.Collection;
-import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Paths that people and programs have changed on nodes since all sides were the same. Only these
@@ -19,18 +18,19 @@ final class ChangesByOthers {
     paths.addAll(changed);
   }
 
-  /**
-   * Begins again.
-   *
-   * @param nodes what is there, of which some may not be the laptop's
-   */
-  void since(Map<String, Item> laptop, Collection<Map<String, Item>> nodes) {
+  /** Begins again, with what is on nodes only. */
+  void since(World world) {
     paths.clear();
-    nodes.forEach(node -> paths.addAll(Versions.differences(laptop, node)));
+    paths.addAll(world.differences());
+  }
+
+  /** Those of them that nobody has changed. */
+  Set<String> unexplained(Stream<String> some) {
+    return some.filter(path -> !explain(path)).collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Whether it was changed, or what is in its way or below it. */
-  boolean explain(String path) {
+  private boolean explain(String path) {
     String below = paths.ceiling(path + "/");
     boolean isChanged = paths.contains(path) || (below != null && below.startsWith(path + "/"));
     for (int end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {

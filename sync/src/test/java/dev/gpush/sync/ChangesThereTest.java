@@ -137,9 +137,8 @@ final class ChangesThereTest extends SyncFixture {
 
   private static void startsAgainEmpty(FakeNode node) throws IOException {
     node.kill();
-    Path home = node.folder().path().getParent();
-    new WorkFolder(home).delete(home.relativize(node.folder().path()).toString());
-    new WorkFolder(home).delete(home.relativize(state(node)).toString());
+    WorkFolder.remove(node.folder().path());
+    WorkFolder.remove(state(node));
   }
 
   /** As while an editor here replaces it. */

@@ -58,7 +58,11 @@ final class FakeNode implements SyncNode {
   /** Threads that wait until it takes what they write. */
   final AtomicInteger writers = new AtomicInteger();
 
+  /** The change of the file system at which the next program dies; negative: of its commit. */
   volatile int dieAt;
+
+  /** After the next program none can be started. */
+  volatile boolean isOffThen;
 
   /** Gets the path. */
   volatile Consumer<String> beforePull = _ -> {};
@@ -117,6 +121,7 @@ final class FakeNode implements SyncNode {
     }
     FilesPrograms.Program program = programs().start(dieAt, lies);
     dieAt = 0;
+    isDown |= isOffThen;
     running.add(program);
     return new Conversation(program);
   }

@@ -25,7 +25,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -35,6 +34,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -59,6 +59,7 @@ final class SyncOracleTest extends SyncFixture {
   private static final int NODES = 3;
   private static final int MOST_BYTES = 3_000;
   private static final int MOST_CHANGES = 40;
+  private static final int MOST_OF_COMMIT = 8;
   private static final String HEAD = "ref: refs/heads/main\n";
   private static final String OUTSIDE = "not of the project";
 
@@ -66,6 +67,7 @@ final class SyncOracleTest extends SyncFixture {
   private enum Trouble {
     NONE,
     NODE_DIES,
+    NODE_OFF,
     LINE_CUT,
     LINK_DOWN,
     GATEWAY_ENDS,
@@ -75,13 +77,6 @@ final class SyncOracleTest extends SyncFixture {
 
   /** How a push or a save ended, and of what a user can do about it. */
   private record End(String word, boolean isDone) {}
-
-  /** All trees, by their places. */
-  private record World(Map<Integer, Map<String, Item>> trees) {
-    Map<String, Item> of(int place) {
-      return Objects.requireNonNull(trees.get(place));
-    }
-  }
 
   private final long seed = Long.getLong("gpush.seed", System.nanoTime());
   private final Random random = new Random(seed);
@@ -235,6 +230,16 @@ final class SyncOracleTest extends SyncFixture {
     if (trouble == Trouble.NONE && end.word().equals("Held") && options.kept().isEmpty()) {
       assertHeldAsTheyWere(before, after);
     }
+    changesItsMind(trouble, before);
+  }
+
+  /** The laptop's person, about what may be half on a node that went off. */
+  private void changesItsMind(Trouble trouble, World before) throws IOException {
+    if (trouble == Trouble.NODE_OFF && random.nextBoolean()) {
+      Map<String, Item> now = Versions.items(laptop.path());
+      edits.saveOrDelete(laptop.path(), before.differences());
+      changed(Versions.LAPTOP, now, "changes its mind");
+    }
   }
 
   private static String words(PushOptions options) {
@@ -280,6 +285,7 @@ final class SyncOracleTest extends SyncFixture {
     // A program that an earlier step has killed may have died only now.
     isUnfinished |= trouble != Trouble.NONE || !end.isDone();
     checked(trouble + " save to " + some.size() + " " + end.word(), before, look());
+    changesItsMind(trouble, before);
   }
 
   private NodeWatch.Due due() throws IOException {
@@ -330,8 +336,7 @@ final class SyncOracleTest extends SyncFixture {
       }
       case 1 -> {
         history.add(at + ": a program on " + name(place) + " is killed");
-        ended.add(place);
-        node.kill();
+        kill(node);
       }
       case 2 -> {
         history.add(at + ": the line to " + name(place) + " is cut");
@@ -340,10 +345,9 @@ final class SyncOracleTest extends SyncFixture {
       }
       default -> {
         history.add(at + ": " + name(place) + " starts again empty");
-        ended.add(place);
-        node.kill();
-        empty(node.folder().path());
-        empty(state(node));
+        kill(node);
+        WorkFolder.remove(node.folder().path());
+        WorkFolder.remove(state(node));
         versions.emptied(place, places(look()));
       }
     }
@@ -364,9 +368,13 @@ final class SyncOracleTest extends SyncFixture {
     switch (trouble) {
       case NONE -> {}
       case NODE_DIES -> {
-        ended.add(victim.info().index()); // The program may live until a later step.
-        victim.kill();
+        kill(victim); // The program may live until a later step.
         victim.dieAt = 1 + random.nextInt(MOST_CHANGES);
+      }
+      case NODE_OFF -> {
+        kill(victim);
+        victim.dieAt = -1 - random.nextInt(MOST_OF_COMMIT);
+        victim.isOffThen = true;
       }
       case LINE_CUT -> cut(victim, false);
       case LINK_DOWN -> cut(victim, true);
@@ -381,6 +389,11 @@ final class SyncOracleTest extends SyncFixture {
       case DISK_FULL -> disks.fill(home(victim), random.nextInt(30_000));
       case EDITED_MEANWHILE -> edit(victim);
     }
+  }
+
+  private void kill(FakeNode node) throws IOException {
+    ended.add(node.info().index());
+    node.kill();
   }
 
   private void cut(FakeNode node, boolean isForLong) {
@@ -454,6 +467,7 @@ final class SyncOracleTest extends SyncFixture {
       node.moment.set(null);
       node.dieAt = 0;
       node.isDown = false;
+      node.isOffThen = false;
       node.beforePull = _ -> {};
       node.beforePrepare = () -> {};
       node.beforeCommit = () -> {};
@@ -555,16 +569,15 @@ final class SyncOracleTest extends SyncFixture {
 
   /** What gpush itself has written on a node is no edit, whatever has ended in the middle. */
   private void assertOnlyOfOthers(World before, World after) {
-    Set<String> came = Versions.differences(before.of(Versions.LAPTOP), after.of(Versions.LAPTOP));
-    came.removeIf(path -> touched.contains(path) || byOthers.explain(path));
-    assertEquals(Set.of(), came, at + ": came home, though nothing was changed there");
-    List<String> unexplained =
+    Set<String> came = Versions.differences(before.laptop(), after.laptop());
+    came.removeAll(touched);
+    assertEquals(
+        Set.of(), byOthers.unexplained(came.stream()), at + ": came home, unchanged there");
+    Stream<String> held =
         sync.last().held().stream()
             .filter(each -> each.reason() != HeldPath.Reason.IN_THE_WAY)
-            .map(HeldPath::path)
-            .filter(path -> !byOthers.explain(path))
-            .toList();
-    assertEquals(List.of(), unexplained, at + ": held, though nothing was changed there");
+            .map(HeldPath::path);
+    assertEquals(Set.of(), byOthers.unexplained(held), at + ": held, unchanged there");
   }
 
   /** What is ignored, and what programs write, stays where it is and goes nowhere. */
@@ -595,8 +608,9 @@ final class SyncOracleTest extends SyncFixture {
           versions.sent(node.info().index(), there, after.of(node.info().index()), others);
       assertEquals(Set.of(), stay, at + ": deleted, but still on " + name(node.info().index()));
       Set<String> left = new TreeSet<>(after.of(node.info().index()).keySet());
-      left.removeIf(path -> here.containsKey(path) || byOthers.explain(path));
+      left.removeAll(here.keySet());
       left.removeAll(others);
+      left = byOthers.unexplained(left.stream());
       assertEquals(Set.of(), left, at + ": only on " + name(node.info().index()));
     }
     Set<String> generations = Set.copyOf(generations());
@@ -663,13 +677,11 @@ final class SyncOracleTest extends SyncFixture {
     String generation = same.counter() + " " + same.root();
     assertEquals(Collections.nCopies(NODES, generation), generations(), at);
     for (FakeNode node : nodes) {
-      empty(state(node).resolve("trash"));
+      WorkFolder.remove(state(node).resolve("trash"));
     }
-    empty(base.resolve("trash"));
+    WorkFolder.remove(base.resolve("trash"));
     history.clear();
-    byOthers.since(
-        after.of(Versions.LAPTOP),
-        nodes.stream().map(node -> after.of(node.info().index())).toList());
+    byOthers.since(after);
     versions.retain(after.trees(), edits.remembered());
   }
 
@@ -729,12 +741,6 @@ final class SyncOracleTest extends SyncFixture {
       places.put(place, texts);
     }
     return places;
-  }
-
-  private static void empty(Path folder) throws IOException {
-    if (Files.isDirectory(folder)) {
-      new WorkFolder(folder.getParent()).delete(folder.getFileName().toString());
-    }
   }
 
   private static Path home(FakeNode node) {
