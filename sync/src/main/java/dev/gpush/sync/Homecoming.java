@@ -146,9 +146,7 @@ public final class Homecoming {
     this.changes = new ChangesThere(settled, largestNew, clock);
   }
 
-  /**
-   * @param to called on the thread that brings it; must not block
-   */
+  /** It is called on the thread that brings something, and must not block. */
   public void listen(Listener to) {
     listener = to;
   }
@@ -275,6 +273,9 @@ public final class Homecoming {
       throws InterruptedException {
     List<NodeConversation> one = nodes.stream().filter(conversations::isOfEditors).toList();
     var arrivals = new Arrivals();
+    if (!coming.decided().isEmpty()) {
+      changes.refused().clear(); // What had no place may have one now.
+    }
     try {
       bring(one, coming, arrivals, talk);
     } catch (NodeLost lost) {

@@ -145,12 +145,11 @@ final class Pull {
     }
   }
 
-  /** A folder of which nothing is here takes the place of a file. */
+  /** A folder takes the place of a file. What is in it comes home afterwards, as new files do. */
   private Optional<Entry> folder(Decisions.Coming edit, Path target) throws IOException {
     if (edit.here().isPresent()) {
       take(target, edit.path(), edit.here().get());
     }
-    run(edit.path(), root.resolve(edit.path()));
     return edit.here();
   }
 

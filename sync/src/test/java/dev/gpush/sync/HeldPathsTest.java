@@ -274,6 +274,28 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals(Set.of("here"), trashHere());
   }
 
+  /** It came home with all that is ignored in it. */
+  @Test
+  void ofAFolderThatIsKeptComesHomeWhatWouldComeOfAnyNewFolder() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write(".gitignore", "*.secret\n");
+    push();
+    editors().write("x/model.py", "there").write("x/deep/b.py", "there");
+    editors().write("x/of.secret", "1").write("x/large.py", new byte[LARGEST_NEW + 1]);
+    laptop.write("x", "here");
+    assertEquals(List.of("x IN_THE_WAY 0"), held());
+
+    keep(KeepRequest.Side.NODE, "x");
+
+    assertEquals(
+        Set.of("model.py", "deep/b.py"),
+        new WorkFolder(laptop.path().resolve("x")).texts().keySet());
+    assertEquals("there", nodes.get(1).folder().read("x/deep/b.py"));
+    assertEquals(Set.of("here"), trashHere());
+    assertEquals("1", editors().read("x/of.secret"));
+    assertEquals(Set.of("x/large.py"), sync.home().staying().keySet());
+  }
+
   /** It was tried six times, and then "the copies change while they are synced". */
   @Test
   void whatSyncLeavesOutHereIsNamedAtOnceAndStays() throws Exception {
