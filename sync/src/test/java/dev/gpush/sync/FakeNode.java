@@ -164,6 +164,17 @@ final class FakeNode implements SyncNode {
     }
   }
 
+  /** Nothing that was prepared happens any more, and its link is up. */
+  void calm() {
+    moment.set(null);
+    dieAt = 0;
+    isDown = false;
+    isOffThen = false;
+    beforePull = _ -> {};
+    beforePrepare = () -> {};
+    beforeCommit = () -> {};
+  }
+
   /** Ends what runs there. The next conversation starts another process. */
   void kill() throws IOException {
     for (FilesPrograms.Program program : ended()) {
