@@ -191,6 +191,16 @@ final class RemoteFailureText {
                       ? ""
                       : ": " + Phrase.count(files) + " files, " + Phrase.size(bytes)),
               typed.with("--yes"));
+      case SyncFailure.KeptChanging(var attempts, var node, var path) ->
+          Message.of(
+              "the workspace could not be synced",
+              "files changed during each of "
+                  + attempts
+                  + " attempts, the last time "
+                  + (path.isEmpty() ? "" : path + " ")
+                  + "on node "
+                  + node,
+              "stop what writes to them, then " + typed.again());
       case SyncFailure.Unreadable(var path, var reason) ->
           Message.of(
               "cannot read " + path,
