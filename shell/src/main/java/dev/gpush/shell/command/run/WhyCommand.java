@@ -42,7 +42,8 @@ import picocli.CommandLine.Parameters;
           + " and the odd rank is named. For that py-spy must be in the environment of the ranks or"
           + " on PATH of the nodes (pip install py-spy); it never stops a rank. Without it, the"
           + " kernel's view of the processes is shown. Ranks that were started by hand in ssh are"
-          + " found, too. Without an argument: the newest run in progress, else one that failed"
+          + " found, too. A run that prints its steps is compared with itself and with earlier"
+          + " runs. Without an argument: the newest run in progress, else one that failed"
           + " last, within the hour, else the session."
     },
     footer = {
