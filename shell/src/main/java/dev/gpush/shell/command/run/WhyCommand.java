@@ -15,6 +15,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.TraceText;
 import dev.gpush.shell.render.WhyDocuments;
+import dev.gpush.shell.text.Width;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.top.TopPictures;
 import dev.gpush.shell.why.Explanation;
@@ -53,6 +54,11 @@ import picocli.CommandLine.Parameters;
       "  it has printed nothing for 11m"
     })
 public final class WhyCommand implements Action {
+  private static final String CONTINUED = "    ";
+
+  /** A narrower terminal, or none. */
+  private static final int LEAST_COLUMNS = 20;
+
   @Parameters(
       paramLabel = "RUN|NAME",
       arity = "0..1",
@@ -261,9 +267,9 @@ public final class WhyCommand implements Action {
   }
 
   private static void print(Call call, Explanation answer) {
-    call.print(Clean.line(answer.text()) + "\n");
+    sentence(call, "", answer.text());
     for (Evidence each : answer.evidence()) {
-      call.print("  " + Clean.line(each.text()) + "\n");
+      sentence(call, "  ", each.text());
       each.below().forEach(line -> call.print("    " + indented(line) + "\n"));
     }
     String label = "try: ";
@@ -271,6 +277,14 @@ public final class WhyCommand implements Action {
       call.print("  " + label + Clean.line(remedy) + "\n");
       label = "     ";
     }
+  }
+
+  /** Of a terminal no word is torn; what a user copies, and files, keep their lines. */
+  private static void sentence(Call call, String lead, String text) {
+    int columns = call.console().look().columns() - lead.length() - CONTINUED.length();
+    String line = Clean.line(text);
+    List<String> lines = columns < LEAST_COLUMNS ? List.of(line) : Width.wrapped(line, columns);
+    call.print(lead + String.join("\n" + lead + CONTINUED, lines) + "\n");
   }
 
   /** Cleaned without the loss of its indentation, which tells a traceback's lines apart. */
