@@ -36,7 +36,7 @@ final class RemoteFailureText {
               reason + (fits(works).isEmpty() ? "" : "; what would fit: " + or(fits(works))),
               fits(works).stream()
                   .findFirst()
-                  .map(work -> "gpush up " + work)
+                  .map(work -> TypedCommand.command("up", typed.namedSession()) + " " + work)
                   .orElse(works.stream().findFirst().orElse("gpush backends")));
       case BackendFailure.Taken(var backend, var what, var holders) ->
           Message.of(

@@ -4,6 +4,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.RankStack;
+import dev.gpush.core.sample.RunProgress;
 import dev.gpush.core.sample.StackFrame;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Trace;
@@ -56,7 +57,17 @@ public final class WhyDocuments {
         "host", node.node().host(),
         "problem", text(node.problem()),
         "quiet_s", node.quiet().map(Duration::toSeconds),
+        "progress", node.progress().map(WhyDocuments::progress),
         "ranks", node.ranks().stream().map(WhyDocuments::rank).toList());
+  }
+
+  private static Json.Obj progress(RunProgress progress) {
+    return SampleDocuments.progress(progress)
+        .with(
+            "earlier",
+            progress.pace().earlier().stream()
+                .map(each -> Json.object("run", each.run(), "rate", each.rate()))
+                .toList());
   }
 
   private static Json.Obj rank(RankStack rank) {
