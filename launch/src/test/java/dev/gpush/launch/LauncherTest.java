@@ -323,6 +323,14 @@ final class LauncherTest {
   }
 
   @Test
+  void aSnapshotOfARunWithThisNumberIsLeftAlone() throws Exception {
+    nodes.get(1).refuse("exists");
+
+    assertEquals(
+        2, launcher.launch(request("train.py").fromSnapshot(true), input(), talk).number());
+  }
+
+  @Test
   void theRunOfAnEarlierGenerationIsRepeatedOnItsFiles() throws Exception {
     launch("train.py");
     nodes.forEach(node -> node.end(1, OK));
