@@ -338,6 +338,27 @@ class KeptTest(FilesTest):
         self.assertEqual(self.refused(first).code, "moved")
         self.assertEqual(read(self.tree(second), "train.py"), b"2" * 100)
 
+    def test_what_a_run_waits_for_goes_last(self):
+        self.addCleanup(setattr, kept, "MOST_GENERATIONS", kept.MOST_GENERATIONS)
+        kept.MOST_GENERATIONS = 2
+        first = self.keep(CODE)
+        second = self.keep({"train.py": b"print(2)\n"})
+        for number, generation in enumerate((first, second), 1):
+            os.utime(os.path.join(self.state, "kept/G%d.json" % generation), (number, number))
+        self.assertEqual(kept.Keeping(self.root, self.state, first).begin(), {"generation": second})
+        os.utime(os.path.join(self.state, "kept/G%d.json" % first), (1, 1))
+        self.node.push({"train.py": b"print(3)\n"})
+        keeping = kept.Keeping(self.root, self.state, self.node.generation, [first])
+        keeping.begin()
+        keeping.keep()
+        self.assertEqual(read(self.tree(first), "train.py"), CODE["train.py"])
+        self.assertEqual(self.refused_of(second), "moved")
+
+    def refused_of(self, generation):
+        with self.assertRaises(Refused) as refused:
+            snapshot.make(self.root, self.state, 10, generation)
+        return refused.exception.code
+
     def test_a_content_that_was_damaged_is_not_there(self):
         first = self.keep(CODE)
         self.node.push({})
