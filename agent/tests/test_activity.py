@@ -6,7 +6,8 @@ import unittest
 
 import client as testclient
 from client import until
-from gpush_agent.lifetime import usage
+from gpush_agent.core.refused import Refused
+from gpush_agent.lifetime import ending, usage
 from gpush_agent.lifetime.usage import Process, Usage
 from gpush_agent.streams import traffic
 from node import alive
@@ -106,6 +107,60 @@ class TrafficTest(unittest.TestCase):
         self.assertEqual([traffic.client_of(value, "ssh") for value in
                           ({}, {"client": "JetBrains"}, {"client": "a\x1b[2J"}, {"client": 7}, {"client": ""}, {"client": "x" * 50})],
                          ["ssh", "JetBrains", "ssh", "ssh", "ssh", "x" * 40])
+
+
+class LateWorkerTest(unittest.TestCase):
+    """A driver that hangs keeps nvidia-smi, whatever signal it gets."""
+
+    def test_no_other_is_started_while_one_is_stuck(self):
+        begun, answers, stuck = [], [], [[7]]
+
+        class Stuck:
+            def __init__(self, loop, origin, function, answer, seconds):
+                begun.append(answer)
+
+            def left(self):
+                return stuck[0]
+
+        class Agent:
+            class loop:
+                clock = staticmethod(lambda: 0.0)
+            origin = None
+        self.addCleanup(setattr, usage, "Worker", usage.Worker)
+        usage.Worker = Stuck
+        sampling = usage.Sampling(Agent)
+        sampling.work("gpu", None, answers.append, 20.0)
+        begun[0](None, Refused("timeout", {}))
+        sampling.work("gpu", None, answers.append, 20.0)
+        self.assertEqual((len(begun), answers), (1, [None, None]))
+        stuck[0] = []
+        sampling.work("gpu", None, answers.append, 20.0)
+        begun[1]([1], None)
+        self.assertEqual(answers, [None, None, [1]])
+
+
+class EndingTest(unittest.TestCase):
+    def test_what_does_not_end_is_looked_at_less_often(self):
+        pauses = []
+
+        class Agent:
+            execs = ()
+            log = print
+
+            class loop:
+                clock = staticmethod(lambda: 1000.0 + sum(pauses))
+                reap = staticmethod(lambda: None)
+                after = staticmethod(lambda seconds, call: pauses.append(seconds))
+
+            runs_alive = staticmethod(lambda: [])
+        stuck = ending.Ending.__new__(ending.Ending)
+        stuck.agent, stuck.loop, stuck.until = Agent, Agent.loop, 0.0
+        stuck.descendants, stuck.orphans = lambda: [1 << 30], lambda: []
+        stuck.wait_for_runs()
+        for _ in range(200):
+            stuck.wait_for_children()
+        self.assertEqual(pauses[1:10], [ending.POLL] * 9)
+        self.assertEqual(pauses[-1], ending.LONGEST_POLL)
 
 
 class UsageTest(unittest.TestCase):

@@ -7,7 +7,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.core.refused import Refused  # noqa: E402
-from gpush_agent.files import kept, snapshot, sync  # noqa: E402
+from gpush_agent.files import kept, snapshot, sync, unsaved  # noqa: E402
 from gpush_agent.runs import journal, requests, rundir  # noqa: E402
 from test_files import FilesTest, Gateway  # noqa: E402
 from test_supervisor import RunTest, until  # noqa: E402
@@ -168,6 +168,73 @@ class SnapshotTest(FilesTest):
         self.assertEqual(read(self.root, "out/model.pt"), b"1")
         self.assertFalse(os.path.exists(self.state))
 
+    def stuck(self):
+        """What it has made cannot be brought home: its name is taken there, and too long for another one beside it."""
+        name = "x" * 253
+        made = self.make()
+        self.write("data/words.txt", b"mine")
+        put(b"only here", self.tree, name)
+        put(b"mine", self.root, name)
+        self.assertIn("stays in " + self.tree, made.bring(False)[0])
+        return name
+
+    def left(self, name):
+        return os.path.join(os.fsdecode(snapshot.place_of(self.root, self.state)), "7/project", name)
+
+    def test_what_cannot_be_brought_home_stays_when_the_node_is_given_back(self):
+        name = self.stuck()
+        self.node.end()
+        kept_names = sync.release(self.root, self.state)
+        self.assertIn(self.left(name), kept_names)
+        self.assertEqual(read(self.left(name)), b"only here")
+        self.assertEqual(os.listdir(os.path.dirname(self.left(name))).count("train.py"), 0)
+        self.assertEqual(sorted(kept_names), sorted(["data/", name, self.left(name)]))
+
+    def test_and_counts_as_unsaved(self):
+        name = self.stuck()
+        put(b"changed", self.left("train.py"))
+        found = unsaved.look(self.root, self.state)
+        self.assertEqual(found["paths"], ["snapshots/7/project/train.py", "snapshots/7/project/" + name, name, "data/words.txt"])
+
+    def test_what_a_run_makes_is_counted_once(self):
+        made = self.make()
+        put(b"12345", self.tree, "out")
+        made.show()
+        self.assertEqual(unsaved.look(self.root, self.state),
+                         {"files": 1, "bytes": 5, "paths": ["snapshots/7/project/out"], "whole": True})
+
+    def test_what_it_changed_needs_no_room_on_the_disk(self):
+        made = self.make()
+        put(b"longer than before", self.tree, "train.py")
+        moved = os.stat(self.tree + "/train.py").st_ino
+        self.assertEqual(made.bring(False), [])
+        self.assertEqual(os.stat(self.root + "/train.py").st_ino, moved)
+
+    def test_one_that_cannot_be_read_stays(self):
+        self.make()
+        put(b"only here", self.tree, "results.csv")
+        place = os.path.join(os.fsdecode(snapshot.folder_of(self.root, self.state, 7)), "made.json")
+        whole = read(place)
+        for damage in (lambda: os.symlink("made.json", place), lambda: put(b"{", place)):
+            os.unlink(place)
+            damage()
+            self.assertEqual(snapshot.clean(self.root, self.state, (), is_last=True), [])
+            with self.assertRaises(OSError):
+                snapshot.make(self.root, self.state, 7, 1)
+            self.assertIn("snapshots/7/project/results.csv", unsaved.look(self.root, self.state)["paths"])
+            self.assertEqual(read(self.tree, "results.csv"), b"only here")
+        os.unlink(place)
+        put(whole, place)
+        snapshot.clean(self.root, self.state, (), is_last=True)
+        self.assertEqual(read(self.root, "results.csv"), b"only here")
+
+    def test_of_a_number_that_was_used_before_nothing_is_replaced(self):
+        name = self.stuck()
+        with self.assertRaises(Refused) as refused:
+            snapshot.make(self.root, self.state, 7, 1)
+        self.assertEqual(refused.exception.code, "exists")
+        self.assertEqual(read(self.left(name)), b"only here")
+
     def test_one_that_is_not_whole_is_none(self):
         self.make()
         os.unlink(os.path.join(snapshot.folder_of(self.root, self.state, 7), snapshot.MADE))
@@ -271,6 +338,27 @@ class KeptTest(FilesTest):
         self.assertEqual(self.refused(first).code, "moved")
         self.assertEqual(read(self.tree(second), "train.py"), b"2" * 100)
 
+    def test_what_a_run_waits_for_goes_last(self):
+        self.addCleanup(setattr, kept, "MOST_GENERATIONS", kept.MOST_GENERATIONS)
+        kept.MOST_GENERATIONS = 2
+        first = self.keep(CODE)
+        second = self.keep({"train.py": b"print(2)\n"})
+        for number, generation in enumerate((first, second), 1):
+            os.utime(os.path.join(self.state, "kept/G%d.json" % generation), (number, number))
+        self.assertEqual(kept.Keeping(self.root, self.state, first).begin(), {"generation": second})
+        os.utime(os.path.join(self.state, "kept/G%d.json" % first), (1, 1))
+        self.node.push({"train.py": b"print(3)\n"})
+        keeping = kept.Keeping(self.root, self.state, self.node.generation, [first])
+        keeping.begin()
+        keeping.keep()
+        self.assertEqual(read(self.tree(first), "train.py"), CODE["train.py"])
+        self.assertEqual(self.refused_of(second), "moved")
+
+    def refused_of(self, generation):
+        with self.assertRaises(Refused) as refused:
+            snapshot.make(self.root, self.state, 10, generation)
+        return refused.exception.code
+
     def test_a_content_that_was_damaged_is_not_there(self):
         first = self.keep(CODE)
         self.node.push({})
@@ -327,6 +415,16 @@ class RunFromSnapshotTest(RunTest):
         run = self.begin(b"print(os.path.abspath(__file__).startswith(os.environ['GPUSH_WORKSPACE']))\n",
                          program=[os.path.join(self.cwd, "train.py")])
         self.assertEqual(self.follow(run).finish().of(0), b"True\n")
+
+    def test_another_run_of_its_number_leaves_it_alone(self):
+        run = self.begin(b"open('ready', 'w').close()\nwhile not os.path.exists('go'): time.sleep(0.01)\n")
+        until(lambda: os.path.lexists(os.path.join(self.cwd, "ready")), what="what the run has made in the workspace")
+        with self.assertRaises(Refused) as refused:
+            requests.take_snapshot(self.agent, {"run": run, "generation": self.files.generation})
+        self.assertEqual(refused.exception.code, "exists")
+        put(b"", snapshot.place_of(self.cwd, self.state).decode(), "1/ws/go")
+        self.follow(run).finish()
+        self.assertEqual(self.status(run)["exit"]["exit"], 0)
 
     def test_without_its_snapshot_it_does_not_start(self):
         self.files.push({"train.py": b""})

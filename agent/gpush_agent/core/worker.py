@@ -62,11 +62,14 @@ class Worker:
     def kill(self, rounds):
         """Ends what is left of its process session, and what was started meanwhile. The number of a session that has
         ended may be reused: only descendants count."""
-        below = set(processes.descendants(os.getpid()))
-        left = [pid for pid in processes.members(self.pid) if pid in below]
+        left = self.left()
         processes.kill(left, signal.SIGKILL)
         if left and rounds > 1:
             self.loop.after(LATE_SECONDS, lambda: self.kill(rounds - 1))
+
+    def left(self):
+        below = set(processes.descendants(os.getpid()))
+        return [pid for pid in processes.members(self.pid) if pid in below]
 
     def done(self, value):
         if self.fd < 0:

@@ -31,13 +31,17 @@ class Kept:
     def of(self, name):
         return os.path.join(self.folder, os.fsencode(name))
 
-    def list_of(self, generation):
-        """(path -> [kind, x, size, hash or target], folders); (None, None) where it is not kept. Counts as a use."""
+    def use(self, generation):
+        """Whether it is kept; what was used longest ago goes first."""
         try:
             os.utime(self.of("G%d.json" % generation))
         except OSError:
-            return None, None
-        return self.read(generation)
+            return False
+        return True
+
+    def list_of(self, generation):
+        """(path -> [kind, x, size, hash or target], folders); (None, None) where it is not kept. Counts as a use."""
+        return self.read(generation) if self.use(generation) else (None, None)
 
     def read(self, generation):
         try:
@@ -154,8 +158,9 @@ class Kept:
 class Keeping:
     """Of what the nodes have now, while a run starts; in a child that goes on when it has answered."""
 
-    def __init__(self, root, state, generation):
-        self.place, self.generation = (root, state), generation
+    def __init__(self, root, state, generation, also=()):
+        self.place, self.generation, self.also = (root, state), generation, also
+        self.is_there = False
 
     def begin(self):
         """Nothing is replaced by a commit from here on."""
@@ -166,11 +171,20 @@ class Keeping:
         self.state.lock(to_read=True)
         self.held = Held(self.state)
         self.held.load()
+        kept = Kept(root, self.state.path)
+        for generation in self.also:
+            kept.use(generation)        # runs that wait need these
         if self.held.generation != self.generation:
-            raise Refused("moved", {"generation": self.held.generation})
+            if not kept.use(self.generation):
+                raise Refused("moved", {"generation": self.held.generation})
+            return {"generation": self.held.generation}
+        self.is_there = True
         return {}
 
     def keep(self):
+        if not self.is_there:
+            self.state.close()
+            return
         os.nice(10)             # the ranks come first
         tree = Tree(self.place[0])
         try:

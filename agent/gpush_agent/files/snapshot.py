@@ -18,6 +18,7 @@ MADE = b"made.json"             # written last: with it the snapshot is whole
 MADE_AGAIN = frozenset((b"__pycache__",))
 KEPT_S = 3600                   # of a run that is started again after failures: its next attempt has begun by then
 MOST_TOLD = 20
+UNKNOWN = object()
 
 
 def folder_of(root, state, run):
@@ -35,9 +36,14 @@ def make(root, state, run, generation, again=False):
     """The files of this generation; with `again` those that the attempt before has left. The path of the tree."""
     root = os.path.abspath(os.fsencode(root))
     folder = folder_of(root, state, run)
-    known = Snapshot.load(folder) if again else None
+    known = Snapshot.load(folder)
+    if known is not None and not again:
+        known.bring(False)      # of a run that did not start
+        if look(folder) is not None:
+            raise Refused("exists", {"run": run})       # of a run of before, of which not everything could be brought home
+        known = None
     if known is None:
-        shutil.rmtree(folder, ignore_errors=True)       # of a run that did not start
+        shutil.rmtree(folder, ignore_errors=True)       # cut short before a run could begin in it
         tree = os.path.join(folder, os.path.basename(root))
         try:
             os.makedirs(tree, 0o700)
@@ -150,19 +156,22 @@ class Snapshot:
 
     @classmethod
     def load(cls, folder):
-        """None where there is none that is whole."""
+        """None where there is none that is whole. An OSError where that cannot be seen now, or no longer: then a run may have
+        left something in it."""
         try:
             with open(os.path.join(folder, MADE), "rb") as file:
                 return cls(folder, json.loads(file.read().decode("utf-8")))
-        except (OSError, ValueError, KeyError):
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise OSError(errno.EILSEQ, "made.json is damaged", folder)
 
     def made(self, folders=None):
         """The paths of what the run has made at places that gpush did not know."""
         for folder in self.folders if folders is None else folders:
             try:
                 names = os.listdir(os.path.join(self.tree, folder))
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 continue        # the run has removed it
             for name in sorted(names):
                 path = os.path.join(folder, name) if folder else name
@@ -173,6 +182,13 @@ class Snapshot:
         """A link to what others have at the place, or to what an attempt before has brought beside that."""
         target, there = target_of(os.path.join(self.tree, path)) or b"", os.path.join(self.root, path)
         return target == there or target.startswith(there + b".run-")
+
+    def is_alone(self, path):
+        """Whether a file of the tree is only here: the run has made or changed it."""
+        entry = self.copied.get(path)
+        if entry is None:
+            return not self.leads_home(path)
+        return self.is_changed(path, entry) and not self.is_touched(path, entry)
 
     def changed(self):
         """The folders in which names may have come or gone since the last time."""
@@ -214,11 +230,10 @@ class Snapshot:
     def bring(self, keeps):
         """What the run has made and changed goes to the workspace, beside what others have put there. With `keeps` the snapshot stays
         for the next attempt, which finds what this one has made. Returns lines for the user."""
-        for path in list(self.made()):
-            self.each(path, lambda path=path: self.bring_new(path, keeps))
+        for folder in self.folders:
+            self.each(folder, lambda folder=folder: self.bring_folder(folder, keeps))
         for path, entry in self.copied.items():
-            if self.is_changed(path, entry):
-                self.each(path, lambda path=path, entry=entry: self.bring_changed(path, entry))
+            self.each(path, lambda path=path, entry=entry: self.bring_changed(path, entry, keeps))
         self.hide_rest()
         if not keeps and not self.is_stuck:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -230,7 +245,11 @@ class Snapshot:
             action()
         except OSError as error:
             self.is_stuck = True
-            self.told.append("%s stays in %s: %s" % (text(path), os.fsdecode(self.tree), error.strerror))
+            self.told.append("%s stays in %s: %s" % (text(path) or "what it made", os.fsdecode(self.tree), error.strerror))
+
+    def bring_folder(self, folder, keeps):
+        for path in list(self.made([folder])):
+            self.each(path, lambda path=path: self.bring_new(path, keeps))
 
     def bring_new(self, path, keeps):
         there = os.path.join(self.root, path)
@@ -267,17 +286,21 @@ class Snapshot:
             return target_of(os.path.join(self.tree, path)) != entry[3].encode("utf-8")
         return not stat.S_ISREG(status.st_mode) or [status.st_size, status.st_mtime_ns] != entry[1:3]
 
-    def bring_changed(self, path, entry):
+    def is_touched(self, path, entry):
+        """Its content is still that of the workspace."""
+        return entry[0] == FILE and content_of(os.path.join(self.tree, path)) == entry[3]
+
+    def bring_changed(self, path, entry, keeps):
         """In the place of what it was made from; not if that has changed, too."""
+        if not self.is_changed(path, entry) or self.is_touched(path, entry):
+            return
         ours, there = os.path.join(self.tree, path), os.path.join(self.root, path)
         is_file = entry[0] == FILE and stat.S_ISREG(os.lstat(ours).st_mode)
-        if is_file and content_of(ours) == entry[3]:
-            return              # touched
         if not (is_file and content_of(there) == entry[3]):
             there = self.beside(path)
         os.makedirs(os.path.dirname(there), exist_ok=True)
         fresh = there + b".gpush-%d" % os.getpid()
-        if is_file:             # the next attempt begins with it
+        if is_file and keeps:   # the next attempt begins with it; else it is moved, which a full disk does not prevent
             try:
                 shutil.copy2(ours, fresh)
                 os.rename(fresh, there)
@@ -306,8 +329,11 @@ class Snapshot:
                 continue
             for name in names:
                 path = os.path.join(folder, name) if folder else name
-                if look(os.path.join(self.tree, path)) is None:
-                    self.hide(path)
+                try:
+                    if look(os.path.join(self.tree, path)) is None:
+                        self.hide(path)
+                except OSError:
+                    pass        # only the link stays
 
 
 def clean(root, state, alive, is_last=False):
@@ -323,16 +349,60 @@ def clean(root, state, alive, is_last=False):
         if not name.isdigit() or int(name) in alive:
             continue
         folder = os.path.join(place, name)
-        found = Snapshot.load(folder)
-        if found is None:
-            shutil.rmtree(folder, ignore_errors=True)
-        elif is_last or time.time() - os.stat(os.path.join(folder, MADE)).st_mtime > KEPT_S:
-            told += found.bring(False)
+        try:
+            found = Snapshot.load(folder)
+            if found is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            elif is_last or time.time() - os.stat(os.path.join(folder, MADE)).st_mtime > KEPT_S:
+                told += found.bring(False)
+        except OSError:
+            pass                # it stays
     try:
         os.rmdir(place)
     except OSError:
         pass                    # some are left
     return told
+
+
+class Left:
+    """What of the snapshots of a place is only there. `name`: of a file, below the place."""
+
+    def __init__(self, place):
+        self.place = place
+        self.snapshots = {}     # run → its snapshot, None where no run has begun in it, UNKNOWN
+
+    def is_alone(self, name):
+        run, path = name.split(b"/", 1) if b"/" in name else (name, b"")
+        found = self.of(run)
+        if path == MADE or found is None:
+            return False
+        return found is UNKNOWN or found.is_alone(path.partition(b"/")[2])
+
+    def of(self, run):
+        if run not in self.snapshots:
+            try:
+                self.snapshots[run] = Snapshot.load(os.path.join(self.place, run))
+            except OSError:
+                self.snapshots[run] = UNKNOWN
+        return self.snapshots[run]
+
+
+def names_left(place):
+    """The node is given back: copies of what gpush has sent go, and what is only there stays. Its paths."""
+    left, found = Left(place), []
+    if look(place) is None:
+        return found
+    for folder, folders, files in os.walk(place, topdown=False, onerror=lambda error: found.append(os.fsencode(error.filename))):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for path in (os.path.join(folder, name) for name in sorted(files) + links):
+            try:
+                if left.is_alone(os.path.relpath(path, place)):
+                    found.append(path)
+                elif os.path.basename(path) != MADE:
+                    os.unlink(path)
+            except OSError:
+                found.append(path)
+    return found
 
 
 def move(path, there):
@@ -345,9 +415,10 @@ def move(path, there):
 
 
 def look(path):
+    """None where nothing is, and only there."""
     try:
         return os.lstat(path)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 

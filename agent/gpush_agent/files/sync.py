@@ -458,12 +458,16 @@ class Release:
                 self.kept.append(path)
 
     def remove_own(self, folder):
-        """Removes the state; the user's files in the trash stay, and so do results of runs."""
+        """Removes the state; the user's files in the trash stay, and so do results of runs, also those that could not be brought home."""
         stays = []
         for name in (b"trash", b"outputs"):
             self.keep_full(os.path.join(folder, name))
             if os.path.isdir(os.path.join(folder, name)):
                 stays.append(name)
+        left = snapshot.names_left(os.path.join(folder, b"snapshots"))
+        if left:
+            stays.append(b"snapshots")
+            self.kept += [os.fsdecode(path) for path in left[:max(0, MAX_KEPT - len(self.kept))]]
         for name in os.listdir(folder) if os.path.isdir(folder) else []:
             path = os.path.join(folder, name)
             if name in stays:

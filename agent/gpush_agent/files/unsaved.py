@@ -1,10 +1,10 @@
 """What exists only on this node: files of the workspace that were not sent, or that differ from what was sent, and results of
-runs. Needed before a node is released whose disk ends with it. Reads only; changes during the walk may be missed."""
+runs, also those in their snapshots. Needed before a node is released whose disk ends with it. Reads only; changes during the walk may be missed."""
 import os
 import time
 
 from ..core.refused import Refused
-from . import history
+from . import history, snapshot
 from .state import Held, State
 from .tree import Blocked, OWN, Tree, parts_of
 
@@ -19,7 +19,9 @@ def look(workspace, state):
     found = Found()
     if state and os.path.isdir(state):
         found.outputs(os.path.join(os.fsencode(state), b"outputs"))
+        found.snapshots(os.path.join(os.fsencode(state), b"snapshots"))
     if workspace and os.path.isdir(workspace):
+        found.snapshots(os.path.join(os.fsencode(workspace), OWN, b"snapshots"))
         found.workspace(os.fsencode(workspace), held(state))
     return {"files": found.files, "bytes": found.bytes, "paths": found.paths, "whole": found.whole}
 
@@ -39,6 +41,7 @@ class Found:
     def __init__(self):
         self.files, self.bytes, self.paths, self.whole = 0, 0, [], True
         self.looked, self.until = 0, time.monotonic() + SECONDS
+        self.places = ()
 
     def add(self, path, name):
         self.files += 1
@@ -67,10 +70,20 @@ class Found:
         for path, name in self.below(root):
             self.add(path, b"outputs/" + name)
 
+    def snapshots(self, place):
+        """Of runs in progress, and what could not be brought home."""
+        left = snapshot.Left(place)
+        for path, name in self.below(place):
+            if left.is_alone(name):
+                self.add(path, b"snapshots/" + name)
+        self.places += (place + b"/",)
+
     def workspace(self, root, sent):
         tree = Tree(root) if sent is not None else None
         try:
             for path, name in self.below(root):
+                if (snapshot.target_of(path) or b"").startswith(self.places):
+                    continue        # shows what is in a snapshot
                 if tree is None or not self.is_sent(tree, sent, name):
                     self.add(path, name)
         finally:

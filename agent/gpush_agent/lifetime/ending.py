@@ -12,6 +12,7 @@ from ..runs import rundir
 RUN_GRACE = 5.0
 TERM_GRACE = 3.0
 POLL = 0.05
+LONGEST_POLL = 2.0          # for what KILL does not end at once: each look reads all of /proc
 FILES_SECONDS = 300.0
 LAST_SECONDS = 5.0
 
@@ -37,7 +38,7 @@ class Ending:
         for owner in list(self.agent.execs):
             if owner.master >= 0:
                 owner.hang_up()
-        self.signalled = None
+        self.signalled, self.pause = None, POLL
         self.until = self.loop.clock() + TERM_GRACE
         self.wait_for_children()
 
@@ -52,7 +53,8 @@ class Ending:
             processes.kill(alive, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
         elif self.loop.clock() >= self.until:
             processes.kill(alive, signal.SIGKILL)
-        self.loop.after(POLL, self.wait_for_children)
+            self.pause = min(LONGEST_POLL, self.pause * 1.25)
+        self.loop.after(self.pause, self.wait_for_children)
 
     def descendants(self):
         """Ours, and what the guard has from agents before us."""

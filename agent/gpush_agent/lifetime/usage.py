@@ -133,6 +133,7 @@ class Sampling:
         self.editors = []
         self.left = None            # processes of an agent of this node that was killed; looked for once
         self.working = set()        # which workers have not answered
+        self.late = {}              # purpose → a worker that did not answer in time: what it waits for may not even end by KILL
 
     def look(self):
         lease = self.agent.lease
@@ -150,15 +151,18 @@ class Sampling:
 
     def work(self, what, function, answer, seconds):
         """One worker at a time for each purpose; `answer(None)` when it fails."""
-        if what in self.working:
+        if what in self.working or what in self.late and self.late[what].left():
             answer(None)
             return
+        self.late.pop(what, None)
 
         def answered(result, refused):
             self.working.discard(what)
+            if refused is not None and refused.code == "timeout":
+                self.late[what] = worker
             answer(None if refused is not None else result)
         self.working.add(what)
-        Worker(self.agent.loop, self.agent.origin, function, answered, seconds)
+        worker = Worker(self.agent.loop, self.agent.origin, function, answered, seconds)
 
     def roots(self):
         return [os.getpid()] + (self.left or []) + rundir.notebooks(self.agent.state)

@@ -85,6 +85,8 @@ def take_snapshot(agent, params):
         raise Refused("bad-request", {"field": "run"})
     if isinstance(generation, bool) or not isinstance(generation, int):
         raise Refused("bad-request", {"field": "generation"})
+    if not params.get("again") and os.path.isdir(rundir.folder_of(agent.state, run)):
+        raise Refused("exists", {"run": run})   # its snapshot is in use, or has what it made
     snapshot.clean(agent.workspace, agent.state, set(rundir.alive(agent.state)) | {run})
     return {"folder": snapshot.make(agent.workspace, agent.state, run, generation, bool(params.get("again")))}
 

@@ -6,7 +6,6 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
@@ -19,7 +18,6 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import dev.gpush.launch.check.GangCheck;
 import dev.gpush.launch.fabric.session.RunFabrics;
@@ -36,6 +34,7 @@ import dev.gpush.launch.python.OutputFolders;
 import dev.gpush.launch.python.Pythons;
 import dev.gpush.launch.run.Attempts;
 import dev.gpush.launch.run.KeptFiles;
+import dev.gpush.launch.run.QueueTurn;
 import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
@@ -48,14 +47,14 @@ import dev.gpush.launch.words.BatchBody;
 import dev.gpush.launch.words.RunWords;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
@@ -88,6 +87,9 @@ public final class Launcher implements AutoCloseable {
   private final ReentrantLock launching = new ReentrantLock(true);
 
   private final Object ends = new Object();
+
+  /** The generations of runs that wait for slots. */
+  private final Collection<Long> waiting = new ConcurrentLinkedQueue<>();
 
   /**
    * @param plans of the network of runs
@@ -175,7 +177,7 @@ public final class Launcher implements AutoCloseable {
     launching.lockInterruptibly();
     try {
       var runs = new TreeSet<Integer>();
-      busy().values().forEach(slots -> runs.addAll(slots.values()));
+      listing.busy().values().forEach(slots -> runs.addAll(slots.values()));
       return check.check(subject, level, runs, talk);
     } finally {
       launching.unlock();
@@ -202,11 +204,12 @@ public final class Launcher implements AutoCloseable {
    * Starts a run on all its nodes or on none; returns as soon as all have started. The code is on
    * the nodes already.
    *
+   * @param turn of the caller, which nothing is sent without
    * @throws GpushException with a {@link LaunchFailure}, or the failure of a node's link
    */
-  public RunView launch(RunRequest request, LaunchInput input, Talk talk)
+  public RunView launch(RunRequest request, LaunchInput input, QueueTurn turn, Talk talk)
       throws InterruptedException {
-    Optional<RunRecord> repeated = last(request);
+    Optional<RunRecord> repeated = history.repeated(request.command(), site.name());
     LaunchMaker.ResolvedRun run = maker.resolve(request, input, repeated);
     repeated.ifPresent(record -> LaunchMaker.sayNotRepeated(record, request, talk));
     LaunchMaker.ModeAndPythons decided = maker.decide(run, talk);
@@ -217,10 +220,23 @@ public final class Launcher implements AutoCloseable {
           || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
         throw full;
       }
-      try (Talk.Step _ = talk.phase(Stage.SLOTS, "waiting for " + String.join(", ", holders))) {
-        return launchWhenFree(run, decided, talk);
+      long generation = input.generation();
+      waiting.add(generation);
+      try {
+        // Before anything else is sent.
+        keptFiles().keep(generation);
+        turn.leave();
+        try (Talk.Step _ = talk.phase(Stage.SLOTS, "waiting for " + String.join(", ", holders))) {
+          return launchWhenFree(run, decided, turn, talk);
+        }
+      } finally {
+        waiting.remove(generation);
       }
     }
+  }
+
+  private KeptFiles keptFiles() {
+    return new KeptFiles(site.nodes(), List.copyOf(waiting), tasks);
   }
 
   private RunView launchNow(
@@ -228,7 +244,7 @@ public final class Launcher implements AutoCloseable {
       throws InterruptedException {
     launching.lockInterruptibly();
     try {
-      SlotPlan slots = SlotPlan.of(maker.infos(), run.options().claim(), busy());
+      SlotPlan slots = slots(run);
       try (Talk.Step _ = talk.phase(Stage.RANKS, "starting the ranks")) {
         return start(maker.plan(run, decided, slots, talk), run, talk).view();
       }
@@ -237,53 +253,44 @@ public final class Launcher implements AutoCloseable {
     }
   }
 
+  private SlotPlan slots(LaunchMaker.ResolvedRun run) throws InterruptedException {
+    return SlotPlan.of(maker.infos(), run.options().claim(), listing.busy());
+  }
+
   private RunView launchWhenFree(
-      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, Talk talk)
+      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, QueueTurn turn, Talk talk)
       throws InterruptedException {
     while (true) {
       synchronized (ends) {
         ends.wait(LOOK_AGAIN.toMillis());
       }
       try {
-        return launchNow(run, decided, talk);
+        slots(run);
+        turn.enter();
+        return launchOnItsFiles(run, decided, talk);
       } catch (GpushException full) {
         if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
           throw full;
         }
+      } finally {
+        turn.leave();
       }
     }
   }
 
-  private Optional<RunRecord> last(RunRequest request) {
-    if (!request.command().words().isEmpty()) {
-      return Optional.empty();
+  /** In the workspace, if nothing else was sent there meanwhile. */
+  private RunView launchOnItsFiles(
+      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, Talk talk)
+      throws InterruptedException {
+    long generation = run.input().generation();
+    if (run.options().ranks().fromSnapshot()
+        || run.parsed().kind() != RunKind.PROGRAM
+        || keptFiles().keep(generation)) {
+      return launchNow(run, decided, talk);
     }
-    Optional<Long> at = request.command().at();
-    return Optional.of(
-        at.isPresent()
-            ? history.newestOn(at.get(), site.name())
-            : history
-                .newest(RunKind.PROGRAM)
-                .orElseThrow(
-                    () ->
-                        new GpushException(new LaunchFailure.NothingToRepeat(site.name().text()))));
-  }
-
-  /** Node → slot → run, as the nodes report it. */
-  private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
-    var busy = new TreeMap<Integer, Map<String, Integer>>();
-    List<List<Json>> listed = listing.alive();
-    for (int node = 0; node < listed.size(); node++) {
-      var claimed = new TreeMap<String, Integer>();
-      for (Json run : listed.get(node)) {
-        if (run.flag("alive") && run.get("exit").isEmpty()) {
-          int number = run.integer("run").orElse(0);
-          run.object("spec").texts("slots").forEach(slot -> claimed.put(slot, number));
-        }
-      }
-      busy.put(site.nodes().get(node).info().index(), claimed);
-    }
-    return busy;
+    talk.say("other files were sent meanwhile: this run gets those of G" + generation);
+    LaunchMaker.ResolvedRun apart = run.fromSnapshot();
+    return launchNow(apart, maker.decide(apart, talk), talk);
   }
 
   private RunRecord start(LaunchPlan plan, LaunchMaker.ResolvedRun run, Talk talk)
@@ -315,8 +322,8 @@ public final class Launcher implements AutoCloseable {
     List<NodeCalls> nodes =
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
     Json.Obj about = record.in(RunView.State.RUNNING).about();
-    var keeping = new KeptFiles(site.nodes(), tasks);
-    keeping.begin(record);
+    KeptFiles keeping = keptFiles();
+    keeping.begin(record.launched().generation());
     List<RunRecord.Part> parts =
         started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
     keeping.await(record);
@@ -464,31 +471,14 @@ public final class Launcher implements AutoCloseable {
     }
     RunWatch watch = watch(record, Optional.empty());
     watch.stopping();
-    Json.Obj order = watch.stop(signal, grace, why);
     try (Talk.Step _ = talk.step("stopping run " + run)) {
-      var asking = new ArrayList<Work<Json, RuntimeException>>();
-      for (RunRecord.Part part : record.parts()) {
-        asking.add(() -> stopNode(site.nodes().get(part.node()).calls(), order));
-      }
-      tasks.all("stop", asking);
+      watch.stopAll(watch.stop(signal, grace, why));
       while (true) {
         RunRecord now = watch.await(watch.attempt());
         if (now.state().isOver() || now.state() == RunView.State.UNKNOWN) {
           return now.view();
         }
       }
-    }
-  }
-
-  private static Json stopNode(NodeCalls node, Json.Obj order) throws InterruptedException {
-    try {
-      return node.call("run.stop", order);
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)
-          && code.equals("not-found")) {
-        return Json.object();
-      }
-      throw failed;
     }
   }
 

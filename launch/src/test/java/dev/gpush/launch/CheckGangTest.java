@@ -137,7 +137,7 @@ final class CheckGangTest {
       var input =
           new LaunchInput(
               1, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
-      launcher.launch(Asked.run(gang.project(), "sleep", "1000"), input, talk);
+      launcher.launch(Asked.run(gang.project(), "sleep", "1000"), input, new FakeTurn(), talk);
 
       CheckReport report =
           check(gang, launcher, CheckLevel.COLLECTIVE, Optional.of(python), Map.of());

@@ -156,7 +156,7 @@ final class FabricRunsTest {
     var input =
         new LaunchInput(
             42, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
-    RunView run = launcher.launch(request, input, talk);
+    RunView run = launcher.launch(request, input, new FakeTurn(), talk);
     for (String slot : run.slots()) {
       nodes.get(slot.charAt(0) - '0').end(run.number(), OK);
     }
@@ -317,7 +317,7 @@ final class FabricRunsTest {
 
   /** Starts, lets the nodes say these of their network, ends; what was said between the lines. */
   private List<String> observed(RunRequest request, String... said) throws InterruptedException {
-    RunView run = launcher.launch(request, input(), talk);
+    RunView run = launcher.launch(request, input(), new FakeTurn(), talk);
     for (int i = 0; i < said.length; i++) {
       nodes
           .get(i)

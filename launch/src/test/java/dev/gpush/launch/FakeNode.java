@@ -26,6 +26,7 @@ public final class FakeNode implements NodeCalls {
   private final ArrayDeque<String> refusals = new ArrayDeque<>();
   private final List<String> calls = new ArrayList<>();
   private final List<Long> kept = new ArrayList<>();
+  private Optional<Long> present = Optional.empty();
   private final List<Json> specs = new ArrayList<>();
   private Optional<String> broken = Optional.empty();
   private String python =
@@ -146,6 +147,13 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
+  /** Files of another generation are sent to it. */
+  void push(long generation) {
+    synchronized (lock) {
+      present = Optional.of(generation);
+    }
+  }
+
   /** The generations whose files it was asked to keep. */
   List<Long> kept() {
     synchronized (lock) {
@@ -241,7 +249,11 @@ public final class FakeNode implements NodeCalls {
   }
 
   private Json keep(Json params) {
-    kept.add(params.number("generation").orElse(0L));
+    long generation = params.number("generation").orElse(0L);
+    kept.add(generation);
+    if (present.isPresent() && present.get() != generation) {
+      return Json.object("generation", present.get());
+    }
     return Json.object();
   }
 

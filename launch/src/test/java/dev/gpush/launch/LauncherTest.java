@@ -59,6 +59,7 @@ final class LauncherTest {
   @TempDir private Path folder;
   private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
   private final FakeTalk talk = new FakeTalk();
+  private final FakeTurn turn = new FakeTurn();
   private final FakeOutput output = new FakeOutput();
   private Tasks tasks;
   private Launcher launcher;
@@ -122,7 +123,7 @@ final class LauncherTest {
   }
 
   private RunView launch(String... words) throws InterruptedException {
-    return launcher.launch(request(words), input(), talk);
+    return launcher.launch(request(words), input(), turn, talk);
   }
 
   private Failure refused(String... words) {
@@ -142,7 +143,7 @@ final class LauncherTest {
 
     RunView run =
         launcher.launch(
-            on("0:1", "python3", "-m", "jupyterlab").as(RunKind.NOTEBOOK), input(), talk);
+            on("0:1", "python3", "-m", "jupyterlab").as(RunKind.NOTEBOOK), input(), turn, talk);
 
     Json spec = nodes.getFirst().specs().getLast();
     assertEquals("notebook", spec.text("kind").orElseThrow());
@@ -314,12 +315,20 @@ final class LauncherTest {
     assertEquals(List.of("snapshot 1 of G42"), started(nodes.get(0)));
     assertEquals(List.of(), launcher.list());
 
-    RunView run = launcher.launch(asked, input(), talk);
+    RunView run = launcher.launch(asked, input(), turn, talk);
 
     assertTrue(run.launched().fromSnapshot());
     assertEquals(
         List.of("snapshot 1 of G42", "snapshot 1 of G42", "start 1"), started(nodes.get(1)));
     assertTrue(nodes.get(1).specs().getFirst().get("snapshot").isPresent());
+  }
+
+  @Test
+  void aSnapshotOfARunWithThisNumberIsLeftAlone() throws Exception {
+    nodes.get(1).refuse("exists");
+
+    assertEquals(
+        2, launcher.launch(request("train.py").fromSnapshot(true), input(), turn, talk).number());
   }
 
   @Test
@@ -337,22 +346,23 @@ final class LauncherTest {
     nodes.get(0).refuse("changed");
     assertEquals(
         new NoSnapshot(0, 42, "train.py"), refused(on("0:1", "train.py").at(Optional.of(42L))));
-    RunView run = launcher.launch(request().at(Optional.of(42L)), input(), talk);
+    RunView run = launcher.launch(request().at(Optional.of(42L)), input(), turn, talk);
 
     assertEquals(List.of("-m", "other"), run.launched().words());
     assertTrue(run.launched().fromSnapshot());
     nodes.forEach(node -> node.end(3, OK));
-    RunView named = launcher.launch(on("0:1", "train.py").at(Optional.of(42L)), input(), talk);
+    RunView named =
+        launcher.launch(on("0:1", "train.py").at(Optional.of(42L)), input(), turn, talk);
     assertEquals(List.of("0:1"), named.slots());
     assertTrue(started(nodes.get(0)).contains("snapshot 4 of G42"));
   }
 
   @Test
   void whatIsRepeatedKeepsItsOptionsWithFilesOfItsOwn() throws Exception {
-    launcher.launch(on("1:0", "train.py"), input(), talk);
+    launcher.launch(on("1:0", "train.py"), input(), turn, talk);
     nodes.get(1).end(1, OK);
 
-    RunView again = launcher.launch(request().fromSnapshot(true), input(), talk);
+    RunView again = launcher.launch(request().fromSnapshot(true), input(), turn, talk);
 
     assertEquals(List.of("1:0"), again.slots());
   }
@@ -362,7 +372,7 @@ final class LauncherTest {
   }
 
   private Failure refused(RunRequest asked) {
-    return assertThrows(GpushException.class, () -> launcher.launch(asked, input(), talk))
+    return assertThrows(GpushException.class, () -> launcher.launch(asked, input(), turn, talk))
         .failure();
   }
 
@@ -414,7 +424,8 @@ final class LauncherTest {
         Asked.with(new RunRequest.Ranks(Optional.of(3), 0), Asked.on("1", request("train.py")));
 
     Failure failure =
-        assertThrows(GpushException.class, () -> launcher.launch(request, input(), talk)).failure();
+        assertThrows(GpushException.class, () -> launcher.launch(request, input(), turn, talk))
+            .failure();
 
     assertEquals(
         new UsageFailure.BadArguments(
@@ -429,7 +440,10 @@ final class LauncherTest {
   @Test
   void fewerRanksShareTheGpusOfTheirNode() throws Exception {
     launcher.launch(
-        Asked.with(new RunRequest.Ranks(Optional.of(1), 0), request("train.py")), input(), talk);
+        Asked.with(new RunRequest.Ranks(Optional.of(1), 0), request("train.py")),
+        input(),
+        turn,
+        talk);
 
     Json spec = nodes.get(1).specs().getFirst();
     assertEquals(List.of("0", "1"), spec.texts("slots"));
@@ -441,7 +455,10 @@ final class LauncherTest {
   @Test
   void aStopEndsTheRestarts() throws Exception {
     launcher.launch(
-        Asked.with(new RunRequest.Ranks(Optional.empty(), 5), request("train.py")), input(), talk);
+        Asked.with(new RunRequest.Ranks(Optional.empty(), 5), request("train.py")),
+        input(),
+        turn,
+        talk);
     Task<RunView, RuntimeException> stopped =
         tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofMinutes(10), talk));
     for (FakeNode node : nodes) {
@@ -543,7 +560,7 @@ final class LauncherTest {
 
   @Test
   void emptyWordsRepeatTheLastRunAsItWas() throws Exception {
-    launcher.launch(on("1:0", "train.py", "a b"), input(), talk);
+    launcher.launch(on("1:0", "train.py", "a b"), input(), turn, talk);
     nodes.get(1).end(1, OK);
     follow(1).get();
 
@@ -553,25 +570,6 @@ final class LauncherTest {
     assertEquals(List.of("1:0"), again.slots());
     assertEquals(List.of("train.py", "a b"), nodes.get(1).specs().getLast().texts("program"));
     assertEquals(List.of(), nodes.get(0).specs());
-  }
-
-  @Test
-  void queuedRunStartsWhenTheSlotsAreFree() throws Exception {
-    launcher.launch(on("0", "train.py"), input(), talk);
-    assertEquals(
-        new LaunchFailure.NoFreeSlots("--on 0:1", List.of("run 1")),
-        failure(() -> launcher.launch(on("0:1", "train.py"), input(), talk)));
-    Task<RunView, RuntimeException> second =
-        tasks.fork(
-            "second", () -> launcher.launch(Asked.queued(on("0:1", "train.py")), input(), talk));
-    while (!talk.said().contains("waiting for run 1")) {
-      LockSupport.parkNanos(1_000_000);
-    }
-    RunView beside = launcher.launch(on("1", "train.py"), input(), talk);
-    nodes.get(0).end(1, OK);
-
-    assertEquals(2, beside.number());
-    assertEquals(3, second.get().number());
   }
 
   private static Failure failure(org.junit.jupiter.api.function.Executable work) {
@@ -633,7 +631,7 @@ final class LauncherTest {
       assertEquals(List.of(), other.list());
       other.attach();
       assertEquals(List.of("train.py", "--x"), other.find(Optional.of(1)).words());
-      RunView next = other.launch(request("nvidia-smi"), input(), talk);
+      RunView next = other.launch(request("nvidia-smi"), input(), turn, talk);
       assertEquals(2, next.number());
     } catch (GpushException busy) {
       assertTrue(busy.failure() instanceof LaunchFailure.NoFreeSlots);
@@ -642,9 +640,9 @@ final class LauncherTest {
 
   @Test
   void runsOfAnotherLaptopAreAdoptedBeyondTheRoomOfAnAnswer() throws Exception {
-    launcher.launch(on("0", "train.py"), input(), talk);
+    launcher.launch(on("0", "train.py"), input(), turn, talk);
     for (int run = 2; run <= 4; run++) {
-      launcher.launch(on("1", "true"), input(), talk);
+      launcher.launch(on("1", "true"), input(), turn, talk);
       nodes.get(1).end(run, OK);
       follow(run).get();
     }

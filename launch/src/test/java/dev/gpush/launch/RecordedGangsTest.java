@@ -75,7 +75,8 @@ final class RecordedGangsTest {
   private RunView run(
       AgentGang gang, Launcher launcher, Map<String, String> environment, String... words)
       throws InterruptedException {
-    RunView run = launcher.launch(Asked.run(gang.project(), words), input(environment), talk);
+    RunView run =
+        launcher.launch(Asked.run(gang.project(), words), input(environment), new FakeTurn(), talk);
     assertEquals(Optional.of(0), launcher.follow(run.number(), Set.of(), true, output));
     return run;
   }
@@ -158,7 +159,7 @@ final class RecordedGangsTest {
               .replace("in (\"NET", "in (\"Failed to open libibverbs.so[.1]\", \"NET"));
       RunRequest asked = Asked.run(gang.project(), "train.py").logging(RunRequest.NcclLog.FILES);
 
-      RunView run = launcher.launch(asked, input(Map.of()), talk);
+      RunView run = launcher.launch(asked, input(Map.of()), new FakeTurn(), talk);
       assertEquals(Optional.of(0), launcher.follow(run.number(), Set.of(), true, output));
 
       assertEquals(Set.of("0/0 INFO", "1/1 INFO"), new TreeSet<>(output.lines()));
@@ -230,7 +231,9 @@ final class RecordedGangsTest {
   private List<String> refusals(AgentGang gang, Launcher launcher, String on) {
     var asked = Asked.on(on, Asked.run(gang.project(), "show.py"));
     var refused =
-        assertThrows(GpushException.class, () -> launcher.launch(asked, input(Map.of()), talk));
+        assertThrows(
+            GpushException.class,
+            () -> launcher.launch(asked, input(Map.of()), new FakeTurn(), talk));
     return ((LaunchFailure.NoFabric) refused.failure())
         .troubles().stream().map(LaunchFailure.Trouble::what).toList();
   }

@@ -37,7 +37,7 @@ final class TorchRunsTest {
   private RunView launch(AgentGang gang, Launcher launcher, String chosen, String... words)
       throws InterruptedException {
     RunRequest request = Asked.by(chosen, Asked.run(gang.project(), words));
-    return launcher.launch(request, input(), talk);
+    return launcher.launch(request, input(), new FakeTurn(), talk);
   }
 
   private static LaunchInput input() {
@@ -97,7 +97,7 @@ final class TorchRunsTest {
               new RunRequest.Ranks(Optional.empty(), 1),
               Asked.by(python, Asked.run(gang.project(), "train.py")));
 
-      RunView run = launcher.launch(request, input(), talk);
+      RunView run = launcher.launch(request, input(), new FakeTurn(), talk);
 
       assertTrue(run.header().endsWith(" · up to 1 restart"), run::header);
       assertEquals(

@@ -54,6 +54,7 @@ abstract class TwoAgents {
             Map.of(),
             _ -> Optional.empty(),
             RunEnding.usual()),
+        new FakeTurn(),
         to);
   }
 

@@ -83,7 +83,7 @@ final class UnrecordedRunsTest {
     var input =
         new LaunchInput(
             42, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
-    return launcher.launch(Asked.run(folder, words), input, talk);
+    return launcher.launch(Asked.run(folder, words), input, new FakeTurn(), talk);
   }
 
   private Task<Optional<Integer>, RuntimeException> follow(int run) {

@@ -199,7 +199,8 @@ final class GatewayRuns implements Runs {
    * One launch at a time per session, so that two never see the same free slots or a half-written
    * tree.
    *
-   * @param turn ends as soon as the run need not hold it
+   * @param turn ends with the launch, and while the run waits for slots, which may be hours: other
+   *     commands, above all down, must be able to run
    * @param prepared the generation for which the environment was made just now
    */
   private RunView launch(
@@ -209,24 +210,14 @@ final class GatewayRuns implements Runs {
       Optional<Long> prepared,
       Talk talk)
       throws InterruptedException {
-    try {
-      SessionWork work;
-      long generation;
-      Config config;
-      try (turn) {
-        work = session.work();
-        Optional<Long> at = request.command().at();
-        generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
-        work.sayNews(talk);
-        boolean isPrepared = prepared.equals(Optional.of(generation));
-        config = isPrepared ? work.config() : work.prepare(talk);
-        if (!request.claim().waits()) {
-          return work.launch(request, config, generation, talk);
-        }
-      }
-      // May wait for hours, so it does not hold the turn: other commands, above all down, must be
-      // able to run.
-      return work.launch(request, config, generation, talk);
+    try (turn) {
+      SessionWork work = session.work();
+      Optional<Long> at = request.command().at();
+      long generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
+      work.sayNews(talk);
+      boolean isPrepared = prepared.equals(Optional.of(generation));
+      Config config = isPrepared ? work.config() : work.prepare(talk);
+      return work.launch(request, config, generation, turn, talk);
     } catch (InterruptedException | GpushException ended) {
       requireThere(session, ended);
       throw ended;

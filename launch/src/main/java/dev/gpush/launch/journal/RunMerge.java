@@ -22,6 +22,9 @@ import java.util.stream.Collectors;
 public final class RunMerge {
   private static final int ERRORS = 1;
 
+  /** Of some kilobytes each; ranks that fail alike do so within moments. */
+  private static final int MOST_TRACEBACKS = 100;
+
   /** Addresses differ from process to process. */
   private static final String ADDRESS = "0x[0-9a-f]+";
 
@@ -31,7 +34,7 @@ public final class RunMerge {
   private final boolean isLauncherOnly;
 
   /** Tracebacks that were shown, and the other ranks that had the same. */
-  private final Map<String, Alike> tracebacks = new LinkedHashMap<>();
+  private final LinkedHashMap<String, Alike> tracebacks = new LinkedHashMap<>();
 
   /** A traceback: its last line, and who had it. */
   private record Alike(String exception, int first, Set<Integer> others) {}
@@ -61,14 +64,25 @@ public final class RunMerge {
     try {
       transports.rest().ifPresent(verdict -> network(0, verdict));
       for (Alike alike : tracebacks.values()) {
-        if (!named.containsAll(alike.others())) {
-          output.event(0, RunTalk.sameTraceback(alike.exception(), List.copyOf(alike.others())));
-        }
+        sayAlike(alike, named);
       }
       tracebacks.clear();
     } finally {
       lock.unlock();
     }
+  }
+
+  // holds lock
+  private void sayAlike(Alike alike, Set<Integer> named) {
+    if (!named.containsAll(alike.others())) {
+      output.event(0, RunTalk.sameTraceback(alike.exception(), List.copyOf(alike.others())));
+    }
+  }
+
+  /** The oldest goes; that others had it is said now. */
+  private void forgetOldest() {
+    Alike oldest = tracebacks.pollFirstEntry().getValue();
+    sayAlike(oldest, Set.of());
   }
 
   /**
@@ -218,6 +232,9 @@ public final class RunMerge {
         String exception = TracebackFilter.text(lines.getLast());
         var fresh = new Alike(exception, rank, new TreeSet<>());
         Alike known = tracebacks.computeIfAbsent(key, _ -> fresh);
+        if (tracebacks.size() > MOST_TRACEBACKS) {
+          forgetOldest();
+        }
         if (rank >= 0 && known.first() != rank) {
           known.others().add(rank);
         } else {

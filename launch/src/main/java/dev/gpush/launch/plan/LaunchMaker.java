@@ -60,6 +60,12 @@ public final class LaunchMaker {
       LaunchInput input,
       boolean isQueued,
       RunRequest.NcclLog log) {
+    /** The same with files of its own. */
+    public ResolvedRun fromSnapshot() {
+      return new ResolvedRun(
+          words, parsed, options.fromSnapshot(), variables, place, input, isQueued, log);
+    }
+
     /** Those named for this run; a word before the command is nearer to it than an option. */
     Map<String, String> ownVariables() {
       var own = new TreeMap<>(variables);

@@ -8,6 +8,7 @@ import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.run.RunKind;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.SessionName;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -143,8 +144,22 @@ public final class RunHistory {
         .findFirst();
   }
 
+  /** The run that a command without words repeats; empty for one with words. */
+  public Optional<RunRecord> repeated(RunRequest.Command command, SessionName session) {
+    if (!command.words().isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<Long> at = command.at();
+    return Optional.of(
+        at.isPresent()
+            ? newestOn(at.get(), session)
+            : newest(RunKind.PROGRAM)
+                .orElseThrow(
+                    () -> new GpushException(new LaunchFailure.NothingToRepeat(session.text()))));
+  }
+
   /** The newest run of a program that began with the files of this generation. */
-  public synchronized RunRecord newestOn(long generation, SessionName session) {
+  private synchronized RunRecord newestOn(long generation, SessionName session) {
     List<RunRecord> programs =
         list().stream().filter(record -> record.asked().kind() == RunKind.PROGRAM).toList();
     return programs.stream()

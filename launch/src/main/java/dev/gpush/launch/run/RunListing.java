@@ -8,7 +8,9 @@ import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** The runs that the nodes of a session report, the newest first; nothing of a lost node. */
 public record RunListing(LaunchSite site, Tasks tasks) {
@@ -23,6 +25,23 @@ public record RunListing(LaunchSite site, Tasks tasks) {
   /** All that there are, of each node. */
   public List<List<Json>> all() throws InterruptedException {
     return list(Json.object());
+  }
+
+  /** Node → slot → run, as the nodes report it. */
+  public Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
+    var busy = new TreeMap<Integer, Map<String, Integer>>();
+    List<List<Json>> listed = alive();
+    for (int node = 0; node < listed.size(); node++) {
+      var claimed = new TreeMap<String, Integer>();
+      for (Json run : listed.get(node)) {
+        if (run.flag("alive") && run.get("exit").isEmpty()) {
+          int number = run.integer("run").orElse(0);
+          run.object("spec").texts("slots").forEach(slot -> claimed.put(slot, number));
+        }
+      }
+      busy.put(site.nodes().get(node).info().index(), claimed);
+    }
+    return busy;
   }
 
   private List<List<Json>> list(Json.Obj which) throws InterruptedException {

@@ -112,7 +112,7 @@ public final class RunStart {
     try {
       return nodes.get(node).call("run.snapshot", params);
     } catch (GpushException refused) {
-      throw at(node, refused);
+      throw isRefused(refused, "exists") ? new NumberTaken(refused) : at(node, refused);
     }
   }
 

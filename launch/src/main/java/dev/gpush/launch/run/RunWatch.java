@@ -338,6 +338,26 @@ public final class RunWatch {
         why);
   }
 
+  /** Tells all nodes; one that does not know the run has nothing to end. */
+  public void stopAll(Json.Obj order) throws InterruptedException {
+    var asking = new ArrayList<Work<Json, RuntimeException>>();
+    for (RunRecord.Part part : record().parts()) {
+      asking.add(() -> stopNode(calls(part.node()), order));
+    }
+    tasks.all("stop", asking);
+  }
+
+  private static Json stopNode(NodeCalls node, Json.Obj order) throws InterruptedException {
+    try {
+      return node.call("run.stop", order);
+    } catch (GpushException failed) {
+      if (RunStart.isRefused(failed, "not-found")) {
+        return Json.object();
+      }
+      throw failed;
+    }
+  }
+
   private NodeCalls calls(int node) {
     return site.nodes().get(node).calls();
   }

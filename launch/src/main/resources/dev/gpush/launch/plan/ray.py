@@ -81,9 +81,9 @@ def alive(group):
     """Whether a process of the group lives; one that has ended and was not waited for does not."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open("/proc/%s/stat" % pid) as file:
-                fields = file.read().rpartition(")")[2].split()
-            if int(fields[2]) == group and fields[0] not in "ZX":
+            with open("/proc/%s/stat" % pid, "rb") as file:         # a name need not be UTF-8
+                fields = file.read().rpartition(b")")[2].split()
+            if int(fields[2]) == group and fields[0] not in b"ZX":
                 return True
         except OSError:
             pass

@@ -103,6 +103,24 @@ final class TracebacksTest {
         end(one, two));
   }
 
+  /** A loader that logs one for each bad sample does so for days. */
+  @Test
+  void ofVeryManyTheOldestIsForgotten() {
+    RunMerge.Part part = merge.part(0, "/n0/ws");
+    feed(part, 0, 1, BAD);
+    feed(part, 1, 1, BAD);
+    for (int sample = 0; sample < 100; sample++) {
+      feed(part, 0, 1, BAD.replace("bad", "sample " + sample));
+    }
+    assertEquals("the same traceback (ValueError: bad) from rank 1", shown.get(4 + 99 * 4));
+    shown.clear();
+
+    feed(part, 1, 1, BAD);
+
+    end(part);
+    assertTrue(shown.contains("1! ValueError: bad"), shown::toString);
+  }
+
   @Test
   void whatTheVerdictSaysIsNotSaidTwice() {
     named = Set.of(0, 1);

@@ -83,6 +83,14 @@ final class FirstNodeStepTest {
       print(*(came.get(timeout=60) for _ in range(2)), sep=", ")
       """;
 
+  private static final String NAMED =
+      """
+
+      with open("/proc/self/comm", "wb") as file:
+          file.write(b"caf\\xc3")
+      print(alive(os.getpgrp()), alive(1 << 30))
+      """;
+
   private String said(String test) throws Exception {
     String text = Resources.text(FirstNodeCommand.class, "gang.py") + test;
     Process process =
@@ -96,6 +104,11 @@ final class FirstNodeStepTest {
   @Test
   void aStopBeforeTheProcessesAreStartedIsNotLost() throws Exception {
     assertEquals("0 False\n", said(EARLY_STOP));
+  }
+
+  @Test
+  void aProcessOfRayIsFoundWhateverOthersAreCalled() throws Exception {
+    assertEquals("True False\n", said(Resources.text(FirstNodeCommand.class, "ray.py") + NAMED));
   }
 
   @Test

@@ -28,6 +28,7 @@ import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.launch.plan.RunWarning;
+import dev.gpush.launch.run.QueueTurn;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.node.SyncNode;
@@ -353,7 +354,9 @@ public final class SessionWork implements AutoCloseable {
     return configs.load(session.entry().root());
   }
 
-  public RunView launch(RunRequest request, Config config, long synced, Talk talk)
+  /** The run gives the turn to others while it waits for slots. */
+  public RunView launch(
+      RunRequest request, Config config, long synced, TurnQueue.Turn turn, Talk talk)
       throws InterruptedException {
     saves.launching(1);
     try {
@@ -361,10 +364,29 @@ public final class SessionWork implements AutoCloseable {
       return launcher.launch(
           isApart ? request.fromSnapshot(true) : request,
           input(request.command(), config, synced),
+          new RunTurn(turn),
           talk);
     } finally {
       saves.launching(-1);
       live.wake();
+    }
+  }
+
+  private final class RunTurn implements QueueTurn {
+    private TurnQueue.Turn turn;
+
+    RunTurn(TurnQueue.Turn turn) {
+      this.turn = turn;
+    }
+
+    @Override
+    public void leave() {
+      turn.close();
+    }
+
+    @Override
+    public void enter() throws InterruptedException {
+      turn = session.begin("run", Talk.silent());
     }
   }
 

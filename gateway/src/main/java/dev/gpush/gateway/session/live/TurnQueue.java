@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -23,7 +24,7 @@ public final class TurnQueue {
   private boolean isJoinable;
   private String doing = "";
 
-  /** Closing it gives the turn to the next command. */
+  /** Closing it gives the turn to the next command; closing it again does nothing. */
   public interface Turn extends AutoCloseable {
     @Override
     void close();
@@ -90,7 +91,12 @@ public final class TurnQueue {
     isTaken = true;
     isJoinable = false;
     doing = what;
-    return this::end;
+    var isOver = new AtomicBoolean();
+    return () -> {
+      if (!isOver.getAndSet(true)) {
+        end();
+      }
+    };
   }
 
   private void end() {

@@ -16,6 +16,9 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.LogRequest;
+import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
@@ -33,9 +36,11 @@ import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -52,6 +57,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class GatewayRunsTest {
   private static final RunTarget HERE =
       new RunTarget(Optional.empty(), Optional.empty(), List.of(), Optional.empty());
+
+  private static final RunOutput IGNORED =
+      new RunOutput() {
+        @Override
+        public void line(int node, int rank, boolean error, byte[] text) {}
+
+        @Override
+        public void restarting(int node, RunFailure failure, int restart, int most) {}
+
+        @Override
+        public void event(int node, String text) {}
+      };
 
   private final List<LaunchEvent> events = new ArrayList<>();
   private SessionRig rig;
@@ -225,9 +242,14 @@ final class GatewayRunsTest {
 
   /** A run that waits for the slots of another one, in the terminal that this talk is. */
   private Task<RunView, InterruptedException> runThatWaits(FakeTalk talk) throws Exception {
+    return runThatWaits(talk, "sleep", "600");
+  }
+
+  private Task<RunView, InterruptedException> runThatWaits(FakeTalk talk, String... words)
+      throws Exception {
     make("devbox", project);
     launch(HERE, run("sleep", "600"));
-    RunRequest queued = Asked.queued(run("sleep", "600"));
+    RunRequest queued = Asked.queued(run(words));
     Task<RunView, InterruptedException> run =
         rig.tasks().fork("run", () -> gateway.runs().launch(HERE, queued, events::add, talk));
     SessionRig.until(
@@ -238,6 +260,23 @@ final class GatewayRunsTest {
   private void assertGone(String reason, Task<RunView, InterruptedException> run) {
     assertEquals(new SessionFailure.Gone("devbox", reason), failure(run::get));
     assertEquals(List.of(), events);
+  }
+
+  @Test
+  void aRunThatWaitsForSlotsHasTheFilesOfItsHeader() throws Exception {
+    Files.writeString(project.resolve("status"), "3");
+    Task<RunView, InterruptedException> run =
+        runThatWaits(FakeTalk.answering(true), "sh", "-c", "exit $(cat status)");
+    Files.writeString(project.resolve("status"), "4");
+    gateway.sync(DEVBOX, false, Talk.silent());
+    gateway.runs().stop(DEVBOX, 1, "KILL", Duration.ZERO, Talk.silent());
+
+    RunView started = run.get();
+    Optional<Integer> status =
+        gateway.runs().follow(DEVBOX, 2, new LogRequest(Set.of(), true, Optional.empty()), IGNORED);
+
+    assertEquals(Optional.of(3), status);
+    assertTrue(started.launched().fromSnapshot());
   }
 
   @Test

@@ -1,0 +1,125 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.launch.fabric.rule.FabricPlanner;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.plan.LaunchInput;
+import dev.gpush.launch.plan.RunEnding;
+import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs that wait for slots, on nodes that do what the test says. */
+final class QueuedRunsTest {
+  private static final String OK =
+      "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
+
+  @TempDir private Path folder;
+  private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
+  private final FakeTalk talk = new FakeTalk();
+  private final FakeTurn turn = new FakeTurn();
+  private Tasks tasks;
+  private Launcher launcher;
+
+  @BeforeEach
+  void open() throws IOException {
+    tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
+    var reached = new ArrayList<LaunchNode>();
+    for (int i = 0; i < nodes.size(); i++) {
+      var info =
+          new NodeInfo(
+              i, "host" + i, "10.0.0." + i, List.of("0", "1"), "H100", 8, "/n" + i + "/ws");
+      reached.add(new LaunchNode(() -> info, nodes.get(i)));
+    }
+    var site =
+        new LaunchSite(
+            new SessionName("devbox"),
+            "0123456789",
+            folder,
+            false,
+            reached,
+            folder.resolve("history"),
+            Optional.empty());
+    launcher = new Launcher(site, new FabricPlanner(List::of), Clock.system(), tasks);
+    Files.writeString(folder.resolve("train.py"), "print(1)\n");
+  }
+
+  @AfterEach
+  void close() {
+    launcher.close();
+    tasks.close();
+  }
+
+  private RunRequest on(String slots) {
+    return Asked.on(slots, Asked.run(folder, "train.py"));
+  }
+
+  private static LaunchInput input() {
+    return new LaunchInput(
+        42, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
+  }
+
+  /** Beside run 1, which has its slots; its files are those of G42. */
+  private Task<RunView, RuntimeException> waits() throws InterruptedException {
+    launcher.launch(on("0"), input(), new FakeTurn(), talk);
+    var full =
+        assertThrows(
+            GpushException.class, () -> launcher.launch(on("0:1"), input(), new FakeTurn(), talk));
+    assertEquals(new LaunchFailure.NoFreeSlots("--on 0:1", List.of("run 1")), full.failure());
+    Task<RunView, RuntimeException> second =
+        tasks.fork("second", () -> launcher.launch(Asked.queued(on("0:1")), input(), turn, talk));
+    turn.awaitLeft();
+    return second;
+  }
+
+  @Test
+  void startsWhenTheSlotsAreFree() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    RunView beside = launcher.launch(on("1"), input(), new FakeTurn(), talk);
+    nodes.get(0).end(1, OK);
+
+    assertEquals(2, beside.number());
+    assertEquals(3, second.get().number());
+    assertFalse(second.get().launched().fromSnapshot());
+    assertTrue(talk.said().contains("waiting for run 1"));
+    assertEquals(List.of("leave", "enter", "leave"), turn.calls());
+  }
+
+  @Test
+  void startsOnItsFilesWhereOthersWereSentMeanwhile() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    assertEquals(List.of(42L, 42L), nodes.get(1).kept(), "by run 1, and before it waits");
+    nodes.get(1).push(43);
+    nodes.get(0).end(1, OK);
+
+    RunView run = second.get();
+
+    assertEquals(42, run.generation());
+    assertTrue(run.launched().fromSnapshot());
+    assertTrue(nodes.get(0).calls().contains("snapshot 2 of G42"));
+    assertTrue(talk.said().contains("other files were sent meanwhile: this run gets those of G42"));
+  }
+}
