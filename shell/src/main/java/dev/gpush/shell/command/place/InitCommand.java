@@ -39,7 +39,8 @@ import picocli.CommandLine.Parameters;
       "",
       "~/.gpush/config.yaml, new:",
       "    …",
-      "wrote ~/.gpush/config.yaml"
+      "wrote ~/.gpush/config.yaml",
+      "next: gpush up"
     })
 public final class InitCommand implements Action {
   /** More are a screen of no use; --json has them all. */
@@ -67,13 +68,21 @@ public final class InitCommand implements Action {
     show(call, proposal);
     if (proposal.changes().isEmpty()) {
       call.say(proposal.paste().isEmpty() ? "nothing new to write" : "nothing was written");
+      next(call, proposal);
     } else if (isAgreed(call, proposal)) {
       for (Change change : proposal.changes()) {
         call.services().setup().write(change);
         call.say("wrote " + call.shortened(change.file()));
       }
+      next(call, proposal);
     }
     return status(call, proposal);
+  }
+
+  private static void next(Call call, SetupProposal proposal) {
+    if (proposal.paste().isEmpty()) {
+      call.say("next: gpush up");
+    }
   }
 
   /** A script that says --yes must notice that backends are missing. */
