@@ -70,7 +70,7 @@ final class FirstHourIT {
     var home = Map.of(".ssh/config", Files.readString(rig.config()));
     try (Hour hour = Hour.begin("ssh", home)) {
       hour.asks("gpush init", "y");
-      hour.worksIn("gpush up", "on h");
+      hour.worksIn("gpush up --gpus 1", "on h");
     }
   }
 
@@ -83,7 +83,7 @@ final class FirstHourIT {
     var home = Map.of(".ssh/config", Files.readString(rig.sshConfig()));
     try (Hour hour = Hour.begin("slurm", home)) {
       hour.asks("gpush init", "y");
-      hour.worksIn("gpush up", "on login");
+      hour.worksIn("gpush up --gpus 1", "on login");
     }
   }
 
@@ -96,13 +96,15 @@ final class FirstHourIT {
     var home = Map.of(".kube/config", Files.readString(rig.kubeconfig()));
     try (Hour hour = Hour.begin("kubernetes", home)) {
       hour.asks("gpush init", "y");
-      hour.worksIn("gpush up", "on k");
+      // The cluster reaches no registry; the comment beside this key says that it is the user's.
+      hour.says("# yours");
+      hour.edits(".gpush/config.yaml", "python:3.13-slim", "rig.local/node:1");
+      hour.worksIn("gpush up --gpus 1", "on rig");
     }
   }
 
   /** A user at a terminal, who knows the README and what is on the screen. */
-  private record Hour(String backend, World world, Path project, Terminal terminal)
-      implements AutoCloseable {
+  private record Hour(String backend, World world, Terminal terminal) implements AutoCloseable {
     static Hour begin(String backend, Map<String, String> files) throws Exception {
       World world = World.withHome("person/.gpush");
       for (var file : files.entrySet()) {
@@ -128,7 +130,7 @@ final class FirstHourIT {
       environment.put("SHELL", "/bin/bash");
       // To prepare a cache takes minutes of both processors.
       environment.put("GPUSH_AOT", "0");
-      return new Hour(backend, world, project, Terminal.open(world, project, environment));
+      return new Hour(backend, world, Terminal.open(world, project, environment));
     }
 
     /** What a user does in the first hour, once gpush is installed and set up. */
@@ -137,7 +139,7 @@ final class FirstHourIT {
       says(where);
       types("gpush run train.py");
       says("[0] step 2 lr 0.1 rank 0 of 1");
-      edits("0.1", "0.2");
+      edits("proj/train.py", "0.1", "0.2");
       types("gpush run");
       says("[0] step 2 lr 0.2 rank 0 of 1");
       asks("gpush link", "y");
@@ -194,8 +196,8 @@ final class FirstHourIT {
     }
 
     /** With an editor, which is not part of the story. */
-    void edits(String before, String after) throws IOException {
-      Path file = project.resolve("train.py");
+    void edits(String name, String before, String after) throws IOException {
+      Path file = world.person().resolve(name);
       Files.writeString(file, Files.readString(file).replace(before, after));
     }
 

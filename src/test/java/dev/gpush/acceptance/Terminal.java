@@ -100,7 +100,7 @@ final class Terminal implements AutoCloseable {
         text,
         () -> {
           try {
-            return screen().stripTrailing().lines().toList().getLast().contains(text);
+            return screen().stripTrailing().lines().reduce("", (_, last) -> last).contains(text);
           } catch (Exception unreadable) {
             throw new AssertionError(unreadable);
           }

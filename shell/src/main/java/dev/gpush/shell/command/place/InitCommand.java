@@ -40,7 +40,7 @@ import picocli.CommandLine.Parameters;
       "~/.gpush/config.yaml, new:",
       "    …",
       "wrote ~/.gpush/config.yaml",
-      "next: gpush up"
+      "next: gpush up --gpus 1, or gpush up without GPUs"
     })
 public final class InitCommand implements Action {
   /** More are a screen of no use; --json has them all. */
@@ -81,7 +81,9 @@ public final class InitCommand implements Action {
 
   private static void next(Call call, SetupProposal proposal) {
     if (proposal.paste().isEmpty()) {
-      call.say("next: gpush up");
+      boolean isOnlyHere =
+          proposal.found().stream().allMatch(found -> found.kind().equals("local"));
+      call.say("next: gpush up" + (isOnlyHere ? "" : " --gpus 1, or gpush up without GPUs"));
     }
   }
 
@@ -169,8 +171,8 @@ public final class InitCommand implements Action {
         .forEach(
             place ->
                 table.row(place.name(), CleanText.line(place.why(), MOST_REASON), place.remedy()));
-    call.print("\n");
-    call.print(table);
+    // Not cut at the edge of the window: what to try is last.
+    call.print("\n" + String.join("\n", table.lines(0)) + "\n");
     if (places.size() > MOST_SHOWN) {
       call.say((places.size() - MOST_SHOWN) + " more: gpush init --json");
     }
