@@ -70,16 +70,12 @@ final class SecretsIT {
           "runs --diff 1 2",
           "logs 1",
           "sync status",
-          "check",
           "config",
-          "backends",
           "backends --explain",
           "doctor",
           "gateway status",
           "link --print",
-          "up --dry-run",
-          "up -v",
-          "run -q");
+          "up --dry-run");
 
   @Test
   void valuesAreSeenByRanksAlone() throws Exception {
@@ -166,6 +162,7 @@ final class SecretsIT {
             missing.removeIf(line::contains);
           }
         }
+        browser.shutdownNow();
         return new Page(shown.toString(), cookie.replaceFirst(".*=", ""));
       }
     }
