@@ -8,6 +8,7 @@ import dev.gpush.core.sample.RunProgress;
 import dev.gpush.core.sample.StackFrame;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.why.Explanation;
 import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.StackGroup;
@@ -30,16 +31,18 @@ public final class WhyDocuments {
         "session", session.map(view -> view.name().text()),
         "run", run.map(RunView::number),
         "verdict", answer.code().word(),
-        "text", answer.text(),
+        "text", Clean.masked(answer.text()),
         "evidence", answer.evidence().stream().map(WhyDocuments::evidence).toList(),
-        "try", answer.remedies(),
+        "try", answer.remedies().stream().map(Clean::masked).toList(),
         "groups", StackGroup.ofNodes(nodes).stream().map(WhyDocuments::group).toList(),
         "nodes", nodes.stream().map(WhyDocuments::node).toList(),
         "trace", Documents.trace(trace));
   }
 
   private static Json.Obj evidence(Evidence each) {
-    return Json.object("text", each.text(), "lines", each.below());
+    return Json.object(
+        "text", Clean.masked(each.text()),
+        "lines", each.below().stream().map(Clean::masked).toList());
   }
 
   private static Json.Obj group(StackGroup group) {
