@@ -420,7 +420,7 @@ final class KubernetesReservation {
                     "python-image: python:3.13-slim in its block of ~/.gpush/config.yaml",
                     "an image with /bin/sh and a Python 3.6 or later"));
         case BROKEN -> bad = Optional.of(of + log(each.getValue()));
-        case STARTING -> words = of + trouble(troubled, each.getValue(), of);
+        case STARTING, RETRIED -> words = of + trouble(troubled, each.getValue(), of);
         case UNPLACED, TAKEN -> words = of;
       }
     }
@@ -430,15 +430,17 @@ final class KubernetesReservation {
     return bad.orElse(words);
   }
 
-  private String trouble(Map<String, StartupEvents.Trouble> troubled, Json pod, String of) {
+  private String trouble(Map<String, StartupEvents.Trouble> troubled, Json pod, String of)
+      throws InterruptedException {
     StartupEvents.Trouble trouble = troubled.get(Pods.name(pod));
     if (trouble == null) {
       return "";
     }
+    String words = trouble.words().isEmpty() ? "" : "; " + trouble.words();
     if (trouble.isLasting()) {
-      throw place.failed(of + ", and for longer than assembly: allows: " + trouble.words());
+      throw place.failed(of + ", and for longer than assembly: allows" + words + log(pod));
     }
-    return "; " + trouble.words();
+    return words;
   }
 
   /** The last output of a container that has ended; empty if the user may not read it. */
