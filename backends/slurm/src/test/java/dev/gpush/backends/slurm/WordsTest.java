@@ -167,6 +167,7 @@ final class WordsTest {
       SlurmJob job =
           new SlurmJob(
               7,
+              1,
               new SlurmJob.Label("", "", ""),
               new SlurmJob.Status(state, ""),
               "",
