@@ -146,7 +146,8 @@ public final class Doctor {
   private Finding proof(LedgerEntry entry) {
     String age = DurationText.coarse(Duration.between(entry.created(), clock.now()));
     String what = "ended session " + entry.name() + " (made " + age + " ago)";
-    Optional<Backend> backend = backends.named(entry.backend());
+    Optional<Backend> backend =
+        backends.named(entry.backend()).map(entry.reservation().first()::at);
     if (backend.isEmpty()) {
       return new Finding(
           "warn", what, "cannot tell: no backend " + entry.backend(), Optional.empty());
