@@ -14,6 +14,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.task.Task;
@@ -251,7 +252,9 @@ final class PlacementTest {
     sessions.up(SessionRig.sized(SessionRig.ask(project), 1, "5"), talk);
     Task<SessionView, Exception> waiting =
         rig.tasks().fork("up", () -> sessions.up(SessionRig.sized(big, 2, "2"), talk));
-    until("it waits", () -> places.site("hpc").waiting().size() == 1);
+    until(
+        "it waits",
+        () -> sessions.list().stream().anyMatch(view -> view.state() == SessionState.QUEUED));
 
     assertEquals(
         Map.of("hpc", new Outlook.Smaller(1, GpuRequest.parse("2"))), sessions.plan(big).smaller());
