@@ -108,7 +108,7 @@ public record SlurmJob(
       return 1;
     }
     long tasks = 0;
-    for (String each : part.substring(2).replaceFirst("[%\\]].*", "").split(",")) {
+    for (String each : part.substring(2).replaceFirst("[%\\]].*", "").split(",", -1)) {
       Matcher range = RANGE.matcher(each);
       if (range.matches()) {
         long first = Long.parseLong(range.group(1));
