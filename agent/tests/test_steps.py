@@ -287,6 +287,10 @@ class JournalTest(unittest.TestCase):
         self.steps(3604, 20, 3000)
 
         self.assertEqual(self.look(watched=watched)["slow_s"], 60.0)
+        self.steps(3624, 61, 1000)
+        self.assertEqual(self.look(watched=watched)["slow_s"], None)
+        self.steps(3685, 20, 3000)
+        self.assertEqual(self.look(watched=watched)["slow_s"], 60.0)
 
     def ends(self, exit=0):
         rundir.write(self.folder, "exit.json", {"exit": exit})

@@ -339,6 +339,8 @@ class Progress:
             median = self.median(key)
         if self.is_slow(rate, median) and len(spans) >= LEAST_SPANS:
             since = self.slow_since(key, Rate(spans[0][2], rate, self.at), SLOW * median)
+        else:
+            self.since.pop(key, None)
         return {"rank": None if key[0] == journal.LAUNCHER else key[0], "step": step.step, "total": step.total, "epoch": step.epoch,
                 "age_s": round(age / 1000, 1), "rate": rate, "median": median,
                 "slow_s": None if since is None or now - since < SLOW_MS else round((now - since) / 1000, 1)}
