@@ -11,7 +11,7 @@ import unittest
 import client  # the path of the agent
 import trees
 from gpush_agent.runs import rundir
-from gpush_agent.samples import amd, hardware, nvml, processes, sampler
+from gpush_agent.samples import amd, hardware, nvml, processes, progress, sampler
 from node import NodeTest, command
 from recorded import Recorded, Tree
 
@@ -166,6 +166,14 @@ class NvmlTest(TreeTest):
     def test_no_library_is_a_fact(self):
         gpus = self.gpus(["0"], lambda: nvml.Nvml(lambda name: ctypes.CDLL(os.path.join(self.root, name))))
         self.assertEqual((gpus.sample(), gpus.problem), ([], "no libnvidia-ml.so.1"))
+
+
+class DiskLookTest(TreeTest):
+    def test_a_look_at_steps_that_fails_is_none(self):
+        look = sampler.DiskLook(self.root, self.root)
+        look.progress = {1: progress.Progress(None), 2: progress.Progress(rundir.folder_of(self.root, 2))}     # the first one cannot be read
+
+        self.assertEqual(look.steps([1, 2]), {1: None, 2: None})
 
 
 class RepeatTest(unittest.TestCase):

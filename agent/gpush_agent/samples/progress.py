@@ -1,5 +1,6 @@
 """How fast a run makes its steps, from the output that its journal keeps with the time of each piece (docs/technical/top.md). Nothing is
-parsed while nobody looks. However long the output is, a look reads its end, and the first one a piece of it at each of PLACES places."""
+parsed unless `top` or `why` looks. However long the output is, a look reads its end, and the first one a piece of it at each of PLACES
+places."""
 import collections
 import json
 import os
@@ -24,7 +25,7 @@ SLOW_MS = 20000             # what is shorter is no change
 QUIET_MS = 10000            # without a step, after which there is no rate of now
 AGAIN_MS = 10000            # between two looks at the whole
 EARLIER = 3
-ALIKE = ("mode", "program", "argv", "command", "world", "procs")
+ALIKE = ("mode", "program", "argv", "command", "cwd", "world", "procs")
 CHAIN = 4                   # headers in a row: what is in the middle of a record looks like one by chance
 TOP_MS = 1 << 40
 STARTS = re.compile(br"(?=\x00[\x00\x01][\x00-\xff]{4}[\x00-\x02]\x00\x00\x00\x00)")
@@ -205,7 +206,7 @@ def main_key(chunks, recent):
     """What counts the training: found at most places, and still printed if anything is."""
     def weight(key):
         return sum(1 for _, points in chunks if key in points), sum(len(points.get(key, [])) for _, points in chunks)
-    keys = recent or set(key for _, points in chunks for key in points)
+    keys = set(key for _, points in chunks for key in points) if recent is None else recent
     return max(sorted(keys, key=repr), key=weight) if keys else None
 
 
@@ -229,29 +230,42 @@ def piece_at(folder, offset):
     return Text(True).feed(records(data, start_in(data))[0])
 
 
-def whole_rate(folder):
-    """The median rate of a run that is over; None where that is not known."""
+def whole_rate(folder, series):
+    """The median rate of a run that is over, by what counts together there; None where that is not known."""
     chunks, is_whole = chunks_of(folder)
-    key = main_key(chunks, None)
+    key = main_key(chunks, set(key for _, points in chunks for key in points if key[-1] == series))
     return None if key is None else median_of(rates_of(chunks, key, is_whole))
 
 
-def earlier(state, run):
-    """The last runs before this one that did the same, and how fast: [{"run", "rate"}], the newest first."""
-    spec = spec_of(rundir.folder_of(state, run))
+def earlier(state, run, workspace, series):
+    """The last runs before this one that did the same, and how fast: [{"run", "rate", "same_files"}], the newest first."""
+    alike, files = spec_of(rundir.folder_of(state, run), workspace)
     found = []
     for number in reversed(rundir.numbers(state)):
         folder = rundir.folder_of(state, number)
-        if number < run and rundir.has_ended(folder) and spec_of(folder) == spec:
-            found.append({"run": number, "rate": whole_rate(folder)})
-            if len(found) == EARLIER:
-                break
+        if number < run and rundir.has_ended(folder):
+            other, its_files = spec_of(folder, workspace)
+            if other == alike:
+                found.append({"run": number, "rate": whole_rate(folder, series), "same_files": bool(files) and its_files == files})
+                if len(found) == EARLIER:
+                    break
     return [each for each in found if each["rate"] is not None]
 
 
-def spec_of(folder):
+def spec_of(folder, workspace):
+    """(what it does, the generation of its files: None or 0 where there is none). A snapshot stands for the workspace."""
     spec = rundir.read(folder, "spec.json")
-    return [spec.get(name) for name in ALIKE]
+    tree = (spec.get("env") or {}).get("GPUSH_WORKSPACE") if spec.get("snapshot") else None
+    values = [spec.get(name) for name in ALIKE]
+    if tree and workspace:
+        values = [[home(each, tree, workspace) for each in value] if isinstance(value, list) else home(value, tree, workspace)
+                  for value in values]
+    return values, (spec.get("about") or {}).get("generation")
+
+
+def home(word, tree, workspace):
+    is_inside = isinstance(word, str) and (word == tree or word.startswith(tree + "/"))
+    return workspace + word[len(tree):] if is_inside else word
 
 
 # ---- a run
@@ -259,13 +273,15 @@ def spec_of(folder):
 class Progress:
     """Of a run in progress, for as long as someone looks."""
 
-    def __init__(self, folder):
-        self.folder, self.started = folder, None
+    def __init__(self, folder, now=time.monotonic):
+        self.folder, self.now, self.started = folder, now, None
+        self.series = None                      # that counts the training
         self.begin()
 
     def begin(self):
         self.at, self.text, self.recent = None, None, {}
         self.chunks, self.is_whole, self.measured = [], True, None
+        self.usual, self.since = {}, {}         # of each key, until the whole is read again
 
     def look(self):
         """What it has come to; None while it prints no steps."""
@@ -275,17 +291,21 @@ class Progress:
         if started != self.started:             # another attempt
             self.started = started
             self.begin()
-        now = (time.monotonic() - started) * 1000
+        now = (self.now() - started) * 1000
         self.go_on()
         if self.measured is None or now - self.measured >= max(AGAIN_MS, self.measured / PLACES):
-            self.chunks, self.is_whole = chunks_of(self.folder)
-            self.measured = now
+            self.measure(now)
         bars = self.text.bars()
-        key = main_key(self.chunks, self.recent or bars)
+        key = main_key(self.chunks, self.recent or bars or None)
         if key is None:
             return None
+        self.series = key[-1]
         points = self.recent.get(key, []) + bars.get(key, [])
         return self.described(key, points or [point for _, some in self.chunks for point in some.get(key, [])], now)
+
+    def measure(self, now):
+        self.chunks, self.is_whole = chunks_of(self.folder)
+        self.measured, self.usual, self.since = now, {}, {}
 
     def go_on(self):
         end = journal.end(self.folder)
@@ -303,7 +323,8 @@ class Progress:
         for key, points in list(self.recent.items()):
             later = [point for point in points if point.ms >= points[-1].ms - RECENT_MS]
             self.recent[key] = (later if len(later) >= LEAST_POINTS else points[-LEAST_POINTS:])[-MOST_POINTS:]
-            if points[-1].ms < newest - OVER_MS:
+            ms, step = points[-1]
+            if ms < newest - OVER_MS or (step.step == step.total and ms < newest):      # over, and another one has begun
                 del self.recent[key]
 
     def described(self, key, points, now):
@@ -312,22 +333,42 @@ class Progress:
         rate = rate_of(spans)
         if rate is not None and age > QUIET_MS + 2 * middle([float(span[0]) for span in spans]):
             rate = None
-        rates = rates_of(self.chunks, key, self.is_whole)
-        median = median_of(rates)
-        since = None
-        if rate is not None and median is not None and len(spans) >= LEAST_SPANS and rate < SLOW * median:
-            since = self.slow_since(key, rates, SLOW * median)
+        median, since = self.median(key), None
+        if self.is_slow(rate, median) and now - self.measured >= AGAIN_MS:
+            self.measure(now)
+            median = self.median(key)
+        if self.is_slow(rate, median) and len(spans) >= LEAST_SPANS:
+            since = self.slow_since(key, Rate(spans[0][2], rate, self.at), SLOW * median)
+        else:
+            self.since.pop(key, None)
         return {"rank": None if key[0] == journal.LAUNCHER else key[0], "step": step.step, "total": step.total, "epoch": step.epoch,
                 "age_s": round(age / 1000, 1), "rate": rate, "median": median,
                 "slow_s": None if since is None or now - since < SLOW_MS else round((now - since) / 1000, 1)}
 
-    def slow_since(self, key, rates, limit):
+    @staticmethod
+    def is_slow(rate, median):
+        return rate is not None and median is not None and rate < SLOW * median
+
+    def rates(self, key):
+        if key not in self.usual:
+            self.usual[key] = rates_of(self.chunks, key, self.is_whole)
+        return self.usual[key]
+
+    def median(self, key):
+        return median_of(self.rates(key))
+
+    def slow_since(self, key, newest, limit):
+        if key not in self.since:
+            self.since[key] = self.found_since(key, self.rates(key) + [newest], limit)
+        return self.since[key]
+
+    def found_since(self, key, rates, limit):
         """Since when it has been slow without a break, after a time in which it mostly was not. A run whose rate goes up and down has no
         such time."""
         at = len(rates)
         while at and rates[at - 1].rate < limit:
             at -= 1
-        if at in (0, len(rates)) or 4 * sum(1 for each in rates[:at] if each.rate < limit) > at:
+        if at == 0 or 4 * sum(1 for each in rates[:at] if each.rate < limit) > at:
             return None
         if not self.is_whole:
             return self.narrowed(key, rates[at - 1].offset, rates[at], limit)

@@ -40,7 +40,14 @@ class DiskLook(threading.Thread):
     def steps(self, numbers):
         self.progress = {number: self.progress.get(number) or progress.Progress(rundir.folder_of(self.state, number))
                          for number in numbers}
-        return {number: each.look() for number, each in self.progress.items()}
+        return {number: self.look(each) for number, each in self.progress.items()}
+
+    @staticmethod
+    def look(run):
+        try:
+            return run.look()
+        except Exception:       # what a program prints must not cost the rest of the sample
+            return None
 
     def room(self):
         try:

@@ -72,7 +72,7 @@ def look(args, pause):
     add_workers([rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])], dump_s, args)
     quiet_s = within(lambda number: quiet(state, number), [run], FILES_SHARE * dump_s).get(run)
     return {"run": run, "seconds": round(took, 2), "quiet_s": quiet_s, "ptrace_scope": ptrace_scope(), "ranks": entries,
-            "progress": within(lambda number: steps(state, number), [run], FILES_SHARE * dump_s).get(run)}
+            "progress": steps(state, run, args.get("workspace"), FILES_SHARE * dump_s)}
 
 
 def sample(seen, ranks):
@@ -200,11 +200,15 @@ def quiet(state, run):
         return None
 
 
-def steps(state, run):
-    """How fast it makes its steps, and how fast runs before it did; None while it prints none."""
+def steps(state, run, workspace, seconds):
+    """How fast it makes its steps, and, if there is time for that, too, how fast runs before it did; None while it prints none."""
     folder = rundir.folder_of(state, run)
-    found = progress.Progress(folder).look() if folder else None
-    return dict(found, earlier=progress.earlier(state, run)) if found else None
+    watched = progress.Progress(folder) if folder else None
+    found = within(lambda each: each.look(), [watched] if watched else [], seconds).get(watched)
+    if found is None:
+        return None
+    before = within(lambda series: progress.earlier(state, run, workspace, series), [watched.series], seconds)
+    return dict(found, earlier=before.get(watched.series, []))
 
 
 def ptrace_scope():

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 
 /** Which step a run has printed last, and how fast it makes them (docs/technical/top.md). */
 public record RunProgress(Step step, Pace pace) {
-  /** More earlier runs are asked of no node. */
-  private static final int MOST = 8;
+  /** A node sends at most three; more are ignored. */
+  private static final int MOST = 3;
 
   /**
    * As it was printed.
@@ -43,8 +43,13 @@ public record RunProgress(Step step, Pace pace) {
     }
   }
 
-  /** The median of a run that is over. */
-  public record Earlier(int run, double rate) {}
+  /**
+   * A run that is over.
+   *
+   * @param rate its median
+   * @param sameFiles whether it had the files of this one; false where that is not known
+   */
+  public record Earlier(int run, double rate, boolean sameFiles) {}
 
   /** Empty of a run that prints no steps. */
   static Optional<RunProgress> from(Json of) {
@@ -68,7 +73,7 @@ public record RunProgress(Step step, Pace pace) {
 
   private static Stream<Earlier> earlier(Json said) {
     return positive(said, "rate").stream()
-        .map(rate -> new Earlier(said.integer("run").orElse(0), rate));
+        .map(rate -> new Earlier(said.integer("run").orElse(0), rate, said.flag("same_files")));
   }
 
   private static Optional<Double> positive(Json said, String key) {

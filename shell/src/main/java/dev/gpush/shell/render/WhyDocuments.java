@@ -69,7 +69,10 @@ public final class WhyDocuments {
         .with(
             "earlier",
             progress.pace().earlier().stream()
-                .map(each -> Json.object("run", each.run(), "rate", each.rate()))
+                .map(
+                    each ->
+                        Json.object(
+                            "run", each.run(), "rate", each.rate(), "same_files", each.sameFiles()))
                 .toList());
   }
 

@@ -11,7 +11,7 @@ public final class ProgressText {
   /** What is less is noise. */
   private static final int LEAST_PERCENT = 5;
 
-  /** Without a step for so long, it is said since when. */
+  /** Without a step for so long, the screen says since when. */
   private static final Duration QUIET = Duration.ofSeconds(10);
 
   private ProgressText() {}
@@ -30,7 +30,12 @@ public final class ProgressText {
 
   /** {@code 11.9 steps/s}, or {@code 1.52s/step}. */
   public static String pace(double rate) {
-    return rate >= 1 ? number(rate) + " steps/s" : rate(rate);
+    return pace(rate, rate);
+  }
+
+  /** In the unit in which another rate is given. */
+  public static String pace(double rate, double like) {
+    return like >= 1 ? number(rate) + " steps/s" : number(1 / rate) + "s/step";
   }
 
   private static String number(double number) {
@@ -38,12 +43,20 @@ public final class ProgressText {
     return String.format(Locale.ROOT, form, number);
   }
 
-  /** {@code 8% below}; empty where it is as ever. */
-  public static Optional<String> difference(double rate, double from) {
-    long percent = Math.round(Math.abs(rate / from - 1) * 100);
-    return percent < LEAST_PERCENT
+  /** {@code 8% slower}. */
+  public static String difference(double rate, double from) {
+    return percent(rate, from) + (rate < from ? "% slower" : "% faster");
+  }
+
+  private static long percent(double rate, double from) {
+    return Math.round(Math.abs(rate / from - 1) * 100);
+  }
+
+  /** Empty if it is about the same. */
+  private static Optional<String> noted(double rate, double from) {
+    return percent(rate, from) < LEAST_PERCENT
         ? Optional.empty()
-        : Optional.of(percent + (rate < from ? "% below" : "% above"));
+        : Optional.of(difference(rate, from));
   }
 
   /** Against its median; or since when it has made no step. */
@@ -54,11 +67,11 @@ public final class ProgressText {
       return age.compareTo(QUIET) < 0 ? "" : "no step for " + DurationText.coarse(age);
     }
     return pace.median()
-        .map(median -> difference(pace.rate().get(), median).orElse("steady"))
+        .map(median -> noted(pace.rate().get(), median).orElse("steady"))
         .orElse("");
   }
 
-  /** {@code step 1200, 11.9 steps/s, 8% below its median}. */
+  /** {@code step 1200, 11.9 steps/s, 8% slower than its median of 12.9 steps/s}. */
   public static String sentence(RunProgress progress) {
     RunProgress.Pace pace = progress.pace();
     String step = "step " + step(progress.step());
@@ -70,9 +83,11 @@ public final class ProgressText {
         pace.median()
             .map(
                 usual ->
-                    difference(pace.rate().get(), usual)
-                        .map(by -> ", " + by + " its median of " + pace(usual))
-                        .orElse(", as its median"))
+                    noted(pace.rate().get(), usual)
+                        .map(
+                            by ->
+                                ", " + by + " than its median of " + pace(usual, pace.rate().get()))
+                        .orElse(", the same as its median"))
             .orElse("");
     return step + ", " + pace(pace.rate().get()) + median;
   }

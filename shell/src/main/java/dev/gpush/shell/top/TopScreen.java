@@ -254,9 +254,9 @@ public final class TopScreen {
             Grid.Column.text("STEP", 0),
             Grid.Column.number("RATE", 0),
             Grid.Column.text("TREND", 0),
-            Grid.Column.text("PROCESSES", 2),
-            Grid.Column.text("NODES", 4),
-            Grid.Column.number("AGE", 3),
+            Grid.Column.text("PROCESSES", 4),
+            Grid.Column.text("NODES", 3),
+            Grid.Column.number("AGE", 2),
             Grid.Column.rest("COMMAND"));
     for (RunView run : picture.runs()) {
       Optional<RunProgress> progress = picture.progress(run.number());

@@ -220,9 +220,13 @@ public final class RunExplanation {
 
   private List<String> causes() {
     return List.of(
-        commands.of("top") + " shows clocks, temperatures, and what else uses the nodes",
+        machines(),
         subject.again(commands)
             + " a few times: the line that ranks are at most often is the slow one");
+  }
+
+  private String machines() {
+    return commands.of("top") + " shows clocks, temperatures, and what else uses the nodes";
   }
 
   private String moves() {
@@ -294,9 +298,6 @@ public final class RunExplanation {
   // ---- without stacks
 
   private Explanation unseen() {
-    if (pace.slow().isPresent()) {
-      return slow("", causes());
-    }
     List<Member> live = ranks.live();
     List<Member> busy = live.stream().filter(LookedRanks::isBusy).toList();
     List<Member> blocked =
@@ -321,13 +322,24 @@ public final class RunExplanation {
     }
     List<String> parts = new ArrayList<>(ranks.ends());
     parts.add(what);
-    return Explanation.of(
-        Code.NO_STACKS,
-        subject.label()
-            + ": "
-            + String.join("; ", parts)
-            + ". Where in their code is not known, because "
-            + problem());
+    String seen =
+        String.join("; ", parts) + ". Where in their code is not known, because " + problem();
+    return pace.slow().isPresent()
+        ? slowUnseen("; " + seen)
+        : Explanation.of(Code.NO_STACKS, subject.label() + ": " + seen);
+  }
+
+  private Explanation slowUnseen(String seen) {
+    Optional<String> starved = starved();
+    if (starved.isPresent()) {
+      return Explanation.of(Code.LOADER_BOUND, works() + but() + starved.get() + seen, loader());
+    }
+    List<Standout> standouts = standouts();
+    if (!standouts.isEmpty()) {
+      String first = standouts.getFirst().sentence();
+      return Explanation.of(Code.STANDS_OUT, works() + but() + first + seen, commands.of("top"));
+    }
+    return slow(seen, List.of(machines()));
   }
 
   private String count(int ranks) {

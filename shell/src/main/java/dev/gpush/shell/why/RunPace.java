@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether a run is slow: against its own median, else against the last run that did the same. */
+/**
+ * Whether a run is slow: against its own median, else against the last run that did the same with
+ * the same files.
+ */
 record RunPace(Optional<RunProgress> progress) {
   /** Of the rate of an earlier run; nodes judge by the same share of the run's own. */
   private static final double SHARE = 0.7;
@@ -19,7 +22,7 @@ record RunPace(Optional<RunProgress> progress) {
         RunProgress.lowest(nodes.stream().flatMap(node -> node.progress().stream())));
   }
 
-  /** "is slow: 4.03 steps/s for 3m, 67% below its median of 12.1 steps/s". */
+  /** "is slow: 4.03 steps/s for 3m, 67% slower than its median of 12.1 steps/s". */
   Optional<String> slow() {
     return progress
         .map(RunProgress::pace)
@@ -43,12 +46,13 @@ record RunPace(Optional<RunProgress> progress) {
                                 + DurationText.of(time)
                                 + by(rate, median)
                                 + "its median of "
-                                + ProgressText.pace(median)));
+                                + ProgressText.pace(median, rate)));
   }
 
   /** Only where it has been so from its beginning on. */
   private static Optional<String> againstEarlier(RunProgress.Pace pace, double rate) {
     return pace.earlier().stream()
+        .filter(Earlier::sameFiles)
         .findFirst()
         .filter(each -> rate < SHARE * each.rate())
         .filter(each -> pace.median().filter(own -> own < SHARE * each.rate()).isPresent())
@@ -57,14 +61,14 @@ record RunPace(Optional<RunProgress> progress) {
                 ProgressText.pace(rate)
                     + by(rate, each.rate())
                     + "the "
-                    + ProgressText.pace(each.rate())
+                    + ProgressText.pace(each.rate(), rate)
                     + " of run "
                     + each.run()
-                    + ", which had the same arguments");
+                    + ", which had the same files and arguments");
   }
 
   private static String by(double rate, double from) {
-    return ProgressText.difference(rate, from).map(text -> ", " + text + " ").orElse(", not ");
+    return ", " + ProgressText.difference(rate, from) + " than ";
   }
 
   List<String> evidence() {
@@ -82,12 +86,13 @@ record RunPace(Optional<RunProgress> progress) {
             .map(RunPace::text)
             .toList();
     if (!earlier.isEmpty()) {
-      lines.add("earlier, with the same arguments: " + String.join(", ", earlier));
+      lines.add("earlier, with the same arguments: " + String.join("; ", earlier));
     }
     return lines;
   }
 
   private static String text(Earlier each) {
-    return "run " + each.run() + " made " + ProgressText.pace(each.rate());
+    String files = each.sameFiles() ? "" : ", with other files";
+    return "run " + each.run() + " made " + ProgressText.pace(each.rate()) + files;
   }
 }

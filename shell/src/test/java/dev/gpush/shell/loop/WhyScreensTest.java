@@ -149,7 +149,7 @@ final class WhyScreensTest {
             with(
                 TopFixture.progress(1200, 0.3, 4.03, 12.1, 190),
                 "earlier",
-                List.of(Json.object("run", 5, "rate", 12.3)));
+                List.of(Json.object("run", 5, "rate", 12.3, "same_files", true)));
         NodeStacks first = stepping(node(0, 0.3, moved(batch(0)), batch(1)), steps);
         runs(desk, first, node(1, 4, moved(batch(2)), batch(3)));
       }

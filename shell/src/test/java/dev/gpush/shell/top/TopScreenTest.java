@@ -118,14 +118,14 @@ final class TopScreenTest {
     Json none = new Json.Null();
     assertEquals(
         """
-        = RUN STATE   RANKS STEP        RATE TREND    PROCESSES   COMMAND
-            7 running     8 1200/5000 11.9/s 8% below 1 computing train.py --lr 3…
+        = RUN STATE   RANKS STEP        RATE TREND     NODES   AGE COMMAND
+            7 running     8 1200/5000 11.9/s 8% slower 0,1   2h10m train.py --lr …
         """,
         runs(TopFixture.progress(1200, 0.3, 11.9, 12.9, none), 72));
     assertEquals(
         """
-        = RUN STATE   RANKS STEP            RATE TREND     PROCESSES   NODES   AGE COMMAND
-        R   7 running     8 1200/5000 3.03s/step 67% below 1 computing 0,1   2h10m train.py --lr 3e-4
+        = RUN STATE   RANKS STEP            RATE TREND      PROCESSES   NODES   AGE COMMAND
+        R   7 running     8 1200/5000 3.03s/step 67% slower 1 computing 0,1   2h10m train.py --lr 3e-4
         """,
         runs(TopFixture.progress(1200, 0.3, 0.33, 1, 61), 100));
     assertEquals(

@@ -444,7 +444,7 @@ final class RunExplanationTest {
   }
 
   private static NodeStacks steps(NodeStacks node, double rate, double median, Object slow) {
-    Json earlier = Json.object("run", 5, "rate", 12.34);
+    Json earlier = Json.object("run", 5, "rate", 12.34, "same_files", true);
     return WhyFixture.stepping(
         node,
         with(TopFixture.progress(1200, 0.3, rate, median, slow), "earlier", List.of(earlier)));
@@ -457,7 +457,8 @@ final class RunExplanationTest {
 
     assertEquals(Code.SLOW, slow.code());
     assertEquals(
-        RUN + "is slow: 4.03 steps/s for 3m10s, 67% below its median of 12.1 steps/s", slow.text());
+        RUN + "is slow: 4.03 steps/s for 3m10s, 67% slower than its median of 12.1 steps/s",
+        slow.text());
     assertEquals(
         List.of(
             "it printed something 0.3s ago",
@@ -466,14 +467,56 @@ final class RunExplanationTest {
         slow.evidence().stream().map(Evidence::text).limit(3).toList());
     assertEquals(
         RUN
-            + "is slow: 4.03 steps/s, 67% below the 12.3 steps/s of run 5, which had the same"
-            + " arguments",
+            + "is slow: 4.03 steps/s, 67% slower than the 12.3 steps/s of run 5, which had the"
+            + " same files and arguments",
         of(steps(works, 4.03, 4.1, new Json.Null())).text());
-    NodeStacks blind = node(0, 0.3, unseen(0, "R", 98, "none", ""), unseen(1, "S", 0, "none", ""));
-    assertEquals(Code.SLOW, of(steps(blind, 0.33, 1.0, 190)).code());
+  }
+
+  @Test
+  void withoutStacksWhatWasSeenOfASlowRunIsSaid() {
+    NodeStacks blind = node(0, 0.3, unseen(0, "R", 98, "none", ""), unseen(1, "D", 0, "none", ""));
+    Explanation slow = of(steps(blind, 0.33, 1.0, 190));
+
+    assertEquals(Code.SLOW, slow.code());
     assertEquals(
-        RUN + "is slow: 3.03s/step for 3m10s, 67% below its median of 1.00 steps/s",
-        of(steps(blind, 0.33, 1.0, 190)).text());
+        RUN
+            + "is slow: 3.03s/step for 3m10s, 67% slower than its median of 1.00s/step; rank 1 waits"
+            + " for a disk or a network file system. Where in their code is not known, because"
+            + " py-spy is not there",
+        slow.text());
+    assertEquals(
+        "gpush top shows clocks, temperatures, and what else uses the nodes",
+        slow.remedies().getFirst());
+    assertTrue(slow.remedies().get(1).contains("pip install py-spy"), "" + slow.remedies());
+    Json gpu = Json.object("gpu", "0", "util", 98, "throttled", List.of("hw-thermal"));
+    Explanation hot =
+        of(
+            SUBJECT,
+            List.of(
+                TopFixture.reading(
+                    0,
+                    Optional.of(TopFixture.node(List.of(gpu), List.of())),
+                    Duration.ZERO,
+                    "up",
+                    "")),
+            steps(blind, 0.33, 1.0, 190));
+    assertEquals(Code.STANDS_OUT, hot.code());
+    assertTrue(hot.text().contains("1.00s/step; node 0 gpu 0"), hot.text());
+    assertTrue(hot.text().contains("; rank 1 waits for a disk"), hot.text());
+  }
+
+  @Test
+  void anEarlierRunWithOtherFilesAccusesNothing() {
+    NodeStacks works = node(0, 0.3, moved(batch(0)), batch(1), batch(2), batch(3));
+    Json other = Json.object("run", 5, "rate", 12.34, "same_files", false);
+    Json steps =
+        with(TopFixture.progress(1200, 0.3, 4.03, 4.1, new Json.Null()), "earlier", List.of(other));
+    Explanation found = of(WhyFixture.stepping(works, steps));
+
+    assertEquals(Code.WORKING, found.code());
+    assertEquals(
+        "earlier, with the same arguments: run 5 made 12.3 steps/s, with other files",
+        found.evidence().get(2).text());
   }
 
   @Test
@@ -501,7 +544,8 @@ final class RunExplanationTest {
 
     Explanation steady = of(steps(works, 12.0, 12.1, new Json.Null()));
     assertEquals(Code.WORKING, steady.code());
-    assertEquals("step 1200/5000, 12.0 steps/s, as its median", steady.evidence().get(1).text());
+    assertEquals(
+        "step 1200/5000, 12.0 steps/s, the same as its median", steady.evidence().get(1).text());
     Explanation stopped =
         of(WhyFixture.stepping(works, TopFixture.progress(1200, 240, 0, 12, new Json.Null())));
     assertEquals(Code.WORKING, stopped.code());

@@ -279,7 +279,7 @@ public final class WhyCommand implements Action {
     }
   }
 
-  /** Of a terminal no word is torn; what a user copies, and files, keep their lines. */
+  /** In a terminal, lines end between words. Commands and stack lines stay whole, to be copied. */
   private static void sentence(Call call, String lead, String text) {
     int columns = call.console().look().columns() - lead.length() - CONTINUED.length();
     String line = Clean.line(text);
