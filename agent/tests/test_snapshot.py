@@ -345,7 +345,9 @@ class KeptTest(FilesTest):
         second = self.keep({"train.py": b"print(2)\n"})
         for number, generation in enumerate((first, second), 1):
             os.utime(os.path.join(self.state, "kept/G%d.json" % generation), (number, number))
-        self.assertEqual(kept.Keeping(self.root, self.state, first).begin(), {"generation": second})
+        keeping = kept.Keeping(self.root, self.state, first)
+        self.assertEqual(keeping.begin(), {"generation": second})
+        keeping.keep()
         os.utime(os.path.join(self.state, "kept/G%d.json" % first), (1, 1))
         self.node.push({"train.py": b"print(3)\n"})
         keeping = kept.Keeping(self.root, self.state, self.node.generation, [first])
