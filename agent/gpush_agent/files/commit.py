@@ -98,9 +98,8 @@ class Commit:
         going = set()
         for path in deletes:
             parts = parts_of(path)
-            entry = self.held.entries.get(path)
             live = self.held.live(self.tree, path, parts)
-            if entry and live.is_content(entry[0], entry[3]) or path in trash and live.kind not in ("absent", "blocked"):
+            if self.held.is_ours(path, live) or path in trash and live.kind not in ("absent", "blocked"):
                 going.add(path)
         return going
 
@@ -125,14 +124,10 @@ class Commit:
                 conflicts[path] = "type"
         elif live.kind == "other":
             conflicts[path] = "type"
-        elif live.kind != "absent" and not self._is_ours(path, live):
+        elif live.kind != "absent" and not self.held.is_ours(path, live):
             conflicts[path] = "changed" if path in self.held.entries else "foreign"
         elif live.kind != "absent" and path in trash:
             conflicts[path] = "ours"    # of another machine, perhaps: it is kept as if it were not
-
-    def _is_ours(self, path, live):
-        entry = self.held.entries.get(path)
-        return entry is not None and live.is_content(entry[0], entry[3])
 
     def _vanishes(self, parts, going, folders):
         """Whether a folder is empty once what goes is gone; the folders in it are noted, the deepest first."""
@@ -289,8 +284,7 @@ class Commit:
         for path in plan["forget"]:
             held.drop(path)
         for path, kind, x, size, content in plan.get("hold", ()):
-            if held.entries.get(path, [])[:4] != [kind, x, size, content]:
-                held.put(path, [kind, x, size, content, [0, 0, 0, 0]])     # what is there stays, and no stamp proves it to be this
+            held.hold(path, [kind, x, size, content])
         self.prune(plan["delete"])
         tree.forget()
         held.generation = plan["generation"]
@@ -307,7 +301,7 @@ class Commit:
 
     def _delete(self, path):
         parts = path.encode("utf-8").split(b"/")
-        if self._is_ours(path, self.held.live(self.tree, path, parts)):
+        if self.held.is_ours(path, self.held.live(self.tree, path, parts)):
             self.tree.remove(parts)
             self.tree.remove_bytecode(parts)
 
@@ -359,7 +353,7 @@ class Commit:
                 live = self.held.live(self.tree, path, parts, size)
                 if live.is_content(kind, content):
                     stamp = self._set_mode(parts, x) if kind == FILE and live.x != x else live.stamp
-                elif live.kind == "absent" or live.kind in (FILE, LINK) and self._is_ours(path, live):
+                elif live.kind == "absent" or live.kind in (FILE, LINK) and self.held.is_ours(path, live):
                     stamp = self._place(parts, kind, x, content, live, uses[content] > 0)
                 else:
                     stamp = None

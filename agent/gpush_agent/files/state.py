@@ -126,7 +126,8 @@ class State:
 
 
 class Held:
-    """What we wrote here: path → [kind, x, size, hash or target, stamp or None]. `at`: since when unchanged stamps are to be trusted."""
+    """What we wrote here: path → [kind, x, size, hash or target, stamp or None], and for a path that is held perhaps the entry that it
+    had before, of which the content is still there. `at`: since when unchanged stamps are to be trusted."""
 
     def __init__(self, state):
         self.state = state
@@ -166,6 +167,20 @@ class Held:
         self.entries[path] = entry
         self.moved.add(path)
         self.unsaved.add(path)
+
+    def hold(self, path, entry):
+        """Another entry, and what is there stays. No stamp proves it to be this; what we wrote there earlier is still ours."""
+        former = self.entries.get(path)
+        if former is None:
+            self.put(path, entry + [[0, 0, 0, 0]])
+        elif former[:4] != entry:
+            self.put(path, entry + [[0, 0, 0, 0], former[5] if len(former) > 5 else former])
+
+    def is_ours(self, path, live):
+        """Whether we wrote what is there, for this entry or for the one before a hold."""
+        entry = self.entries.get(path)
+        return entry is not None and (live.is_content(entry[0], entry[3]) or
+                                      len(entry) > 5 and live.is_content(entry[5][0], entry[5][3]))
 
     def drop(self, path):
         if self.entries.pop(path, None) is not None:
@@ -238,10 +253,13 @@ class Held:
         entry = self.entries.get(path)
         if entry and entry[0] == FILE and entry[4] == stamp and is_settled(stamp, self.at):
             return Live(FILE, x, entry[3], stamp)
+        before = entry[5] if entry and len(entry) > 5 and entry[5][0] == FILE else None
+        if before and before[4] == stamp and is_settled(stamp, self.at):
+            return Live(FILE, x, before[3], stamp)
         known = self.changed.get(path)
         if known and known[0] == stamp and is_settled(stamp, self.at):
             return Live(FILE, x, known[1], stamp)
-        sizes = (size, entry[2] if entry and entry[0] == FILE else None)
+        sizes = (size, entry[2] if entry and entry[0] == FILE else None, before[2] if before else None)
         if stamp[0] not in sizes and (size is not None or stamp[0] > MAX_READ):
             return Live(FILE, x, None, stamp)  # it differs; its hash is not needed
         try:
@@ -267,6 +285,8 @@ class Held:
                 yield path, MISSING, None
             elif live.is_content(entry[0], entry[3]):
                 yield (path, OURS, None) if live.x == entry[1] else (path, MODE, now_of(live))
+            elif self.is_ours(path, live):
+                yield path, MISSING, None       # a version that may be replaced, as nothing may
             else:
                 yield path, CHANGED, now_of(live)
 

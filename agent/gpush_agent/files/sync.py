@@ -433,11 +433,9 @@ class Release:
                 self.held.put(path, [kind, x, size, content, None])
 
     def remove(self, tree, path):
-        entry = self.held.entries[path]
         try:
             parts = parts_of(path)
-            live = self.held.live(tree, path, parts)
-            if live.is_content(entry[0], entry[3]):
+            if self.held.is_ours(path, self.held.live(tree, path, parts)):
                 tree.remove(parts)
                 tree.remove_bytecode(parts)
         except (OSError, Refused, Blocked):

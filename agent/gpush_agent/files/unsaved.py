@@ -95,6 +95,6 @@ class Found:
         try:
             path = name.decode("utf-8")
             entry = sent.entries.get(path)
-            return entry is not None and sent.live(tree, path, parts_of(path)).is_content(entry[0], entry[3])
+            return entry is not None and sent.is_ours(path, sent.live(tree, path, parts_of(path)))
         except (OSError, Refused, ValueError, Blocked):
             return False

@@ -11,7 +11,8 @@ import time
 
 from ..core.wholefile import write_all
 from ..fabric.reader import Reader
-from . import amd, hardware, processes
+from ..runs import rundir
+from . import amd, hardware, processes, progress
 
 LEAST_S, MOST_S, DEFAULT_S = 0.1, 3600.0, 1.0
 DISK_S = 2.0                # between two looks at what lies on a disk
@@ -26,13 +27,20 @@ class DiskLook(threading.Thread):
         self.workspace, self.state, self.wanted = workspace, state, wanted
         self.over = threading.Event()
         self.first = threading.Event()
-        self.found = (None, None, [])       # when, room, runs
+        self.found = (None, None, [], {})       # when, room, runs, what they have come to
+        self.progress = {}
 
     def run(self):
         while not self.over.is_set():
-            self.found = (time.monotonic(), self.room(), processes.runs(self.state))
+            runs = processes.runs(self.state)
+            self.found = (time.monotonic(), self.room(), runs, self.steps([entry[0] for entry in runs]))
             self.first.set()
             self.over.wait(DISK_S)
+
+    def steps(self, numbers):
+        self.progress = {number: self.progress.get(number) or progress.Progress(rundir.folder_of(self.state, number))
+                         for number in numbers}
+        return {number: each.look() for number, each in self.progress.items()}
 
     def room(self):
         try:
@@ -42,9 +50,8 @@ class DiskLook(threading.Thread):
         return {"total": found.f_frsize * found.f_blocks, "free": found.f_frsize * found.f_bavail}
 
     def now(self):
-        """(room or None, runs); what is older than a moment is not known."""
-        at, room, runs = self.found
-        return (room, runs) if at is not None and time.monotonic() - at < STALE_S else (None, [])
+        """(room or None, runs, progress); what is older than a moment is not known."""
+        return self.found[1:] if self.found[0] is not None and time.monotonic() - self.found[0] < STALE_S else (None, [], {})
 
 
 class Gpus:
@@ -88,9 +95,9 @@ class Sampler:
         begun = time.process_time()
         now = time.monotonic()
         self.number += 1
-        room, runs = self.disk.now()
+        room, runs, steps = self.disk.now()
         value = {"n": self.number, "cost_ms": self.cost, "gpus": self.gpus.sample(), "gpu_problem": self.gpus.problem,
-                 "disk": room, "runs": self.ranks.sample(runs, now)}
+                 "disk": room, "runs": [dict(entry, progress=steps.get(entry["run"])) for entry in self.ranks.sample(runs, now)]}
         value.update(self.machine.sample(now))
         line = (json.dumps(value) + "\n").encode("ascii")
         self.cost = round((time.process_time() - begun) * 1000, 2)

@@ -16,7 +16,7 @@ import time
 from ..core import processes as table
 from ..core.wholefile import write_all
 from ..runs import journal, reasons, rundir
-from . import processes, sampler
+from . import processes, progress, sampler
 
 LOOKS = 4                   # a rank that makes many short steps is at one line most of the time
 PAUSE_S = 1.0               # between the first look and the last one
@@ -71,7 +71,8 @@ def look(args, pause):
     entries = described(sample(seen, ranks), answers, dump_s, args)
     add_workers([rank for rank in entries if any(frame["file"] == LOADER for frame in rank["frames"] or [])], dump_s, args)
     quiet_s = within(lambda number: quiet(state, number), [run], FILES_SHARE * dump_s).get(run)
-    return {"run": run, "seconds": round(took, 2), "quiet_s": quiet_s, "ptrace_scope": ptrace_scope(), "ranks": entries}
+    return {"run": run, "seconds": round(took, 2), "quiet_s": quiet_s, "ptrace_scope": ptrace_scope(), "ranks": entries,
+            "progress": within(lambda number: steps(state, number), [run], FILES_SHARE * dump_s).get(run)}
 
 
 def sample(seen, ranks):
@@ -197,6 +198,13 @@ def quiet(state, run):
         return round(max(0.0, time.time() - os.stat(found[-1][1]).st_mtime), 1) if found else None
     except OSError:
         return None
+
+
+def steps(state, run):
+    """How fast it makes its steps, and how fast runs before it did; None while it prints none."""
+    folder = rundir.folder_of(state, run)
+    found = progress.Progress(folder).look() if folder else None
+    return dict(found, earlier=progress.earlier(state, run)) if found else None
 
 
 def ptrace_scope():

@@ -231,22 +231,11 @@ final class PackageIT {
   @Tag("local")
   void runsTheFirstCommandOfTheReadmeWithoutJavaMavenAndGit() throws Exception {
     Path root = LauncherIT.launcher().resolveSibling(".").normalize();
-    Path made = folder.resolve("made");
     Path venv = folder.resolve("venv");
     environment.remove("PYTHONPATH");
-    String lib = root.resolve("app/target/gpush/lib").toString();
-    String man = folder.resolve("man").toString();
-    String pages = "dev.gpush.shell.command.ManPages";
-    called(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", pages, man);
-    called(
-        root.resolve("scripts/wheel").toString(),
-        lib,
-        man,
-        System.getProperty("localRepository"),
-        made.toString());
-    called("python3", "-m", "venv", venv.toString());
-    Path wheel = made.resolve("gpush_nodes-0.1.0.dev0-py3-none-any.whl");
-    called(venv.resolve("bin/pip").toString(), "install", "--quiet", wheel.toString());
+    Path wheel = BuiltWheel.in(folder);
+    Path made = wheel.resolveSibling(".").normalize();
+    BuiltWheel.installed(wheel, venv);
     for (String name : PROGRAMS) {
       program(folder.resolve("programs").resolve(name), "exec /usr/bin/%s \"$@\"".formatted(name));
     }

@@ -89,12 +89,17 @@ public final class Homecoming {
       removed = List.copyOf(removed);
     }
 
+    private Stream<Decisions.Coming> merged() {
+      return Stream.concat(edits.stream(), removed.stream());
+    }
+
+    Stream<String> paths() {
+      return Stream.concat(merged().map(Decisions.Coming::path), found.paths());
+    }
+
     /** Paths about which a user has decided. */
     List<String> decided() {
-      return Stream.concat(edits.stream(), removed.stream())
-          .filter(Decisions.Coming::isDecided)
-          .map(Decisions.Coming::path)
-          .toList();
+      return merged().filter(Decisions.Coming::isDecided).map(Decisions.Coming::path).toList();
     }
   }
 
@@ -141,9 +146,7 @@ public final class Homecoming {
     this.changes = new ChangesThere(settled, largestNew, clock);
   }
 
-  /**
-   * @param to called on the thread that brings it; must not block
-   */
+  /** It is called on the thread that brings something, and must not block. */
   public void listen(Listener to) {
     listener = to;
   }
@@ -161,7 +164,7 @@ public final class Homecoming {
     return changes;
   }
 
-  /** The conversation with the editors' node, if it is one of these and can be asked. */
+  /** The conversation with the editors' node, if it is one of these and has a generation. */
   private Optional<NodeConversation> editorsNode(List<NodeConversation> nodes) {
     return nodes.stream()
         .filter(conversations::isOfEditors)
@@ -176,12 +179,10 @@ public final class Homecoming {
    */
   ChangesThere.Found look(List<NodeConversation> nodes, Manifest wanted)
       throws InterruptedException, NodeLost, TreeChanged {
-    Optional<NodeConversation> node = editorsNode(nodes);
-    return node.isEmpty()
-        ? ChangesThere.Found.nothing()
-        : conversations
-            .each("find", List.of(node.get()), one -> changes.look(one, wanted, scan::rules))
-            .getFirst();
+    List<NodeConversation> one = editorsNode(nodes).stream().toList();
+    return conversations.each("find", one, node -> changes.look(node, wanted, scan::rules)).stream()
+        .findFirst()
+        .orElse(ChangesThere.Found.nothing());
   }
 
   /**
@@ -192,6 +193,9 @@ public final class Homecoming {
   Push.Done run(Push push, List<NodeConversation> open, Set<NodeConversation> fresh)
       throws InterruptedException, NodeLost, TreeChanged, Push.Again {
     boolean isWithEditors = open.stream().anyMatch(conversations::isOfEditors);
+    if (isWithEditors && editorsNode(open).isEmpty()) {
+      changes.emptied();
+    }
     boolean wasSure = isSure;
     isSure = wasSure && !isWithEditors;
     try {
@@ -253,13 +257,7 @@ public final class Homecoming {
     ChangesThere.Found found = look(nodes, wanted);
     for (int i = 1; i < MAX_LOOKS && found.isUnsettled(); i++) {
       clock.sleep(settled);
-      conversations.each(
-          "check",
-          editorsNode(nodes).stream().toList(),
-          one -> {
-            one.look(true);
-            return true;
-          });
+      conversations.look(editorsNode(nodes).stream().toList(), true);
       found = look(nodes, wanted);
     }
     return found;
@@ -275,6 +273,9 @@ public final class Homecoming {
       throws InterruptedException {
     List<NodeConversation> one = nodes.stream().filter(conversations::isOfEditors).toList();
     var arrivals = new Arrivals();
+    if (!coming.decided().isEmpty()) {
+      changes.refused().clear(); // What had no place may have one now.
+    }
     try {
       bring(one, coming, arrivals, talk);
     } catch (NodeLost lost) {

@@ -145,12 +145,11 @@ final class Pull {
     }
   }
 
-  /** A folder of which nothing is here takes the place of a file. */
+  /** A folder takes the place of a file. What is in it comes home afterwards, as new files do. */
   private Optional<Entry> folder(Decisions.Coming edit, Path target) throws IOException {
     if (edit.here().isPresent()) {
       take(target, edit.path(), edit.here().get());
     }
-    run(edit.path(), root.resolve(edit.path()));
     return edit.here();
   }
 
@@ -418,21 +417,27 @@ final class Pull {
 
   private String receive(Path part) throws IOException {
     MessageDigest digest = Hashes.digest();
+    String hash = "";
+    boolean isLast = false;
     try (WritableByteChannel out =
         Files.newByteChannel(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-      while (true) {
+      while (!isLast) {
         Blobs.Piece piece = node.readPiece();
+        isLast = piece.isLast();
+        hash = piece.hash();
         digest.update(piece.data().duplicate());
         write(out, piece.data(), part);
-        if (piece.isLast()) {
-          String hash = Hashes.hex(digest.digest());
-          if (!hash.equals(piece.hash())) {
-            throw new IOException("what came has not its hash");
-          }
-          return hash;
-        }
       }
+    } catch (FileSystemException here) {
+      while (!isLast) {
+        isLast = node.readPiece().isLast(); // The next answer comes after it.
+      }
+      throw here;
     }
+    if (!hash.equals(Hashes.hex(digest.digest()))) {
+      throw new IOException("what came has not its hash");
+    }
+    return hash;
   }
 
   /** A full disk on this machine is not a failure of the conversation. */

@@ -45,6 +45,9 @@ final class Push {
   /** … this far apart: attribute caches of NFS live for some seconds. */
   private static final long LOOK_PAUSE_MILLIS = 200;
 
+  /** Why a node refuses what another look at it tells more of. */
+  private static final String CHANGED = "changed";
+
   private final Conversations conversations;
   private final ChangesThere changes;
   private final ChangesThere.Found found;
@@ -62,11 +65,35 @@ final class Push {
   /** Another attempt has to be made. Never leaves the module. */
   static sealed class Again extends Exception {
     private static final long serialVersionUID = 1;
+
+    private final int node;
+    private final String path;
+
+    /**
+     * @param path on the node, which made it necessary; empty when it is not known
+     */
+    Again(int node, String path) {
+      super(path);
+      this.node = node;
+      this.path = path;
+    }
+
+    int node() {
+      return node;
+    }
+
+    String path() {
+      return path;
+    }
   }
 
   /** The nodes do not hold the expected generation. */
   static final class Moved extends Again {
     private static final long serialVersionUID = 1;
+
+    Moved(Obstacle first) {
+      super(first.node(), first.path());
+    }
   }
 
   /** Edits have to come home before anything can be sent. */
@@ -75,17 +102,13 @@ final class Push {
 
     private final transient Homecoming.Coming coming;
 
-    Edited(Homecoming.Coming coming) {
+    Edited(int node, Homecoming.Coming coming) {
+      super(node, coming.paths().findFirst().orElse(""));
       this.coming = coming;
     }
 
     Homecoming.Coming coming() {
       return coming;
-    }
-
-    @Override
-    public String getMessage() {
-      return coming.toString();
     }
   }
 
@@ -96,6 +119,7 @@ final class Push {
     private final transient List<Obstacle> obstacles;
 
     Refused(List<Obstacle> obstacles) {
+      super(obstacles.getFirst().node(), obstacles.getFirst().path());
       this.obstacles = List.copyOf(obstacles);
     }
 
@@ -242,6 +266,7 @@ final class Push {
     }
     if (!comesNothing(decisions)) {
       throw new Edited(
+          conversations.editNode(),
           new Homecoming.Coming(decisions.coming(), decisions.deletedByDecision(), found));
     }
   }
@@ -341,7 +366,7 @@ final class Push {
       Runnable sent)
       throws IOException, TreeChanged {
     List<String> needed = plan.blobs().stream().sorted().toList();
-    Prepared answer = new Prepared.Moved();
+    Prepared answer = new Prepared.Missing(Set.of());
     for (int i = 0; i < MAX_SENDS; i++) {
       node.stage(needed, blobs, i > 0, sent);
       var committed = new ArrayList<Committed>();
@@ -360,30 +385,32 @@ final class Push {
   private void failUnlessReady(List<NodeConversation> writers, List<Prepared> answers)
       throws Moved, Refused {
     var refused = new ArrayList<Obstacle>();
-    boolean isMoved = false;
+    var moved = new ArrayList<Obstacle>();
     for (int i = 0; i < writers.size(); i++) {
+      int node = writers.get(i).index();
       switch (answers.get(i)) {
         case Prepared.Ready _ -> {}
         case Prepared.Blocked(var blocked) -> refused.addAll(blocked);
-        case Prepared.Moved _, Prepared.Missing _ -> isMoved = true;
+        case Prepared.Moved(var path) -> moved.add(new Obstacle(node, path, CHANGED, 0));
+        case Prepared.Missing _ -> moved.add(new Obstacle(node, "", CHANGED, 0));
         case Prepared.CannotWrite(var code, var path, var detail) ->
-            throw new GpushException(
-                new SyncFailure.NodeCannotWrite(writers.get(i).index(), code, path, detail));
+            throw new GpushException(new SyncFailure.NodeCannotWrite(node, code, path, detail));
       }
     }
-    List<Obstacle> newer = refused.stream().filter(this::isNewer).toList();
-    newer.forEach(each -> changes.doubt(each.path()));
-    if (isMoved || !newer.isEmpty() || refused.stream().anyMatch(Push::isChanged)) {
-      throw new Moved();
+    for (Obstacle each : refused) {
+      if (isNewer(each)) {
+        changes.doubt(each.path());
+        moved.add(each);
+      } else if (each.why().equals(CHANGED)) {
+        moved.add(each); // Another look at the node tells more of it.
+      }
+    }
+    if (!moved.isEmpty()) {
+      throw new Moved(moved.getFirst());
     }
     if (!refused.isEmpty()) {
       throw new Refused(refused);
     }
-  }
-
-  /** Another look at the node tells more of it. */
-  private static boolean isChanged(Obstacle obstacle) {
-    return obstacle.why().equals("changed");
   }
 
   /** It came home, and is something else there now; the next look brings it home. */
@@ -417,47 +444,23 @@ final class Push {
     }
   }
 
-  /** Reports files of others that stayed, and those that went to the trash. */
   private void tell(Map<NodeConversation, Committed> committed) throws Moved, Refused {
-    committed.forEach(
-        (node, answer) -> {
-          answer
-              .trash()
-              .ifPresent(
-                  trash ->
-                      talk.say("node " + node.index() + ": overwritten files are in " + trash));
-          if (!answer.emptied().isEmpty()) {
-            talk.say(
-                "node "
-                    + node.index()
-                    + ": its trash was over the limit; removed the oldest: "
-                    + PushQuestions.named(answer.emptied()));
-          }
-          if (!answer.kept().isEmpty()) {
-            talk.say(
-                "node "
-                    + node.index()
-                    + " keeps files that were changed there: "
-                    + String.join(", ", answer.kept()));
-          }
-        });
+    committed.forEach((node, answer) -> questions.tell(node.index(), answer));
     var late = new ArrayList<Obstacle>();
-    boolean isMoved = false;
+    var moved = new ArrayList<Obstacle>();
     for (Map.Entry<NodeConversation, Committed> each : committed.entrySet()) {
       NodeConversation node = each.getKey();
       for (String path : each.getValue().late()) {
-        if (ofEditors(node) && isAsItCame(path)) {
-          isMoved = true; // It is an edit of what came home before: that comes, too.
-        } else {
-          late.add(new Obstacle(node.index(), path, Decisions.LATE, 0));
-        }
+        // An edit of what came home before comes, too.
+        boolean isEdit = ofEditors(node) && isAsItCame(path);
+        (isEdit ? moved : late).add(new Obstacle(node.index(), path, Decisions.LATE, 0));
       }
     }
     if (!late.isEmpty()) {
       throw new Refused(late);
     }
-    if (isMoved) {
-      throw new Moved();
+    if (!moved.isEmpty()) {
+      throw new Moved(moved.getFirst());
     }
   }
 

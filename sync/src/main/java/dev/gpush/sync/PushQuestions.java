@@ -2,6 +2,7 @@ package dev.gpush.sync;
 
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.home.ChangesThere;
+import dev.gpush.sync.node.Committed;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.SyncPlan;
 import dev.gpush.sync.tree.Manifest;
@@ -12,7 +13,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** What a push asks its user before it replaces or deletes much. */
+/** What a push asks its user before it replaces or deletes much, and says afterwards. */
 final class PushQuestions {
   /** Of the files that a question is about. */
   private static final int NAMED = 5;
@@ -92,5 +93,18 @@ final class PushQuestions {
     talk.confirm(
         gone + " of " + of + " files are gone on node " + node + ". Delete them here, too?",
         "--yes");
+  }
+
+  /** Files of others that stayed on a node, and those that went to the trash. */
+  void tell(int node, Committed answer) {
+    String name = "node " + node;
+    answer.trash().ifPresent(trash -> talk.say(name + ": overwritten files are in " + trash));
+    if (!answer.emptied().isEmpty()) {
+      talk.say(
+          name + ": its trash was over the limit; removed the oldest: " + named(answer.emptied()));
+    }
+    if (!answer.kept().isEmpty()) {
+      talk.say(name + " keeps files that were changed there: " + String.join(", ", answer.kept()));
+    }
   }
 }

@@ -395,7 +395,7 @@ public final class WorkspaceSync implements AutoCloseable {
   private static void requireSteady(Push.Again again, int attempt) {
     if (attempt == MAX_ATTEMPTS) {
       throw new GpushException(
-          new AgentFailure.NotUnderstood("the copies change while they are synced", ""), again);
+          new SyncFailure.KeptChanging(attempt, again.node(), again.path()), again);
     }
   }
 

@@ -118,15 +118,38 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals("2", editors().read("train.py"));
   }
 
+  /** Each attempt waited for a look, which does not look at an empty node. */
+  @Test
+  void whatCameHomeFromANodeThatStartsAgainEmptyIsNothingOfIt() throws Exception {
+    var time = new ManualClock();
+    aNewFileComesHome(time);
+    startsAgainEmpty(nodes.getFirst());
+    editors().write("model.py", "another");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    sync.pushLooked(all(), false);
+
+    assertEquals(List.of("model.py CHANGED_BOTH 0"), held());
+    assertEquals("new", laptop.read("model.py"));
+    assertEquals("another", editors().read("model.py"));
+    assertEquals("1", editors().read("train.py"));
+  }
+
+  private static void startsAgainEmpty(FakeNode node) throws IOException {
+    node.kill();
+    WorkFolder.remove(node.folder().path());
+    WorkFolder.remove(state(node));
+  }
+
   /** As while an editor here replaces it. */
   @Test
   void whatCameHomeAndWasAwayHereForAMomentComesAgain() throws Exception {
     var time = new ManualClock();
     aNewFileComesHome(time);
     editors().write("model.py", "newer");
-    nodes.getFirst().beforePull = () -> laptop.move("model.py", "away");
+    nodes.getFirst().beforePull = _ -> laptop.move("model.py", "away");
     assertEquals(List.of(), comesHome(time));
-    nodes.getFirst().beforePull = () -> {};
+    nodes.getFirst().beforePull = _ -> {};
     laptop.move("away", "model.py");
 
     assertEquals(List.of("model.py"), comeHome().paths());
@@ -154,7 +177,7 @@ final class ChangesThereTest extends SyncFixture {
     editors().write("edited", "2").write("model.py", "2").delete("gone");
     editors().move("moved", "renamed");
     var pulls = new AtomicInteger();
-    nodes.getFirst().beforePull = pulls::incrementAndGet;
+    nodes.getFirst().beforePull = _ -> pulls.incrementAndGet();
     laptop.write("train.py", "2");
 
     assertEquals(List.of(), comesHome(time));
@@ -480,7 +503,7 @@ final class ChangesThereTest extends SyncFixture {
     push();
     editors().write("new.py", "there");
     // Between the look and the copy.
-    nodes.getFirst().beforePull = () -> laptop.write("new.py", "here");
+    nodes.getFirst().beforePull = _ -> laptop.write("new.py", "here");
 
     assertEquals(List.of("new.py CHANGED_BOTH 0"), held());
 

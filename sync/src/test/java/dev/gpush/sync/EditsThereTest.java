@@ -179,16 +179,36 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("a", "2");
     sync.lookAgain(Optional.empty(), Set.of());
-    nodes.getFirst().beforePull = () -> laptop.move("a", "away");
+    nodes.getFirst().beforePull = _ -> laptop.move("a", "away");
 
     Homecoming.Came came = comeHome("a");
 
     assertEquals(List.of(), came.paths());
     assertTrue(came.again().isPresent());
-    nodes.getFirst().beforePull = () -> {};
+    nodes.getFirst().beforePull = _ -> {};
     laptop.move("away", "a");
     assertEquals(List.of("a"), comeHome().paths());
     assertEquals(Optional.empty(), comeHome().again());
+  }
+
+  /** What was on its way was taken for the next answer of the node. */
+  @Test
+  void anEditWhoseFolderGoesHereMeanwhileIsReadToItsEnd() throws Exception {
+    nodes(1);
+    laptop.write("d/a", "1").write("other", "1");
+    push();
+    nodes.getFirst().folder().write("d/a", "2").write("other", "2");
+    nodes.getFirst().beforePull =
+        path -> {
+          if (path.equals("d/a")) {
+            laptop.move("d", "away");
+          }
+        };
+
+    assertEquals(List.of("other"), comesHome());
+
+    assertEquals("2", laptop.read("other"));
+    assertEquals("1", laptop.read("away/a"));
   }
 
   private Homecoming.Came comeHome(String path) throws Exception {
@@ -229,7 +249,7 @@ final class EditsThereTest extends SyncFixture {
     push();
     nodes.getFirst().folder().write("a", "there");
     // Between the comparison and the copy.
-    nodes.getFirst().beforePull = () -> laptop.write("a", "saved here");
+    nodes.getFirst().beforePull = _ -> laptop.write("a", "saved here");
 
     assertEquals(List.of("a CHANGED_BOTH 0"), held());
 

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
  * A node of which only the link is missing: the real {@code files} of the agent as a process, its
@@ -56,8 +58,15 @@ final class FakeNode implements SyncNode {
   /** Threads that wait until it takes what they write. */
   final AtomicInteger writers = new AtomicInteger();
 
+  /** The change of the file system at which the next program dies; negative: of its commit. */
   volatile int dieAt;
-  volatile Runnable beforePull = () -> {};
+
+  /** After the next program none can be started. */
+  volatile boolean isOffThen;
+
+  /** Gets the path. */
+  volatile Consumer<String> beforePull = _ -> {};
+
   volatile Runnable beforePrepare = () -> {};
   volatile Runnable beforeCommit = () -> {};
 
@@ -112,6 +121,7 @@ final class FakeNode implements SyncNode {
     }
     FilesPrograms.Program program = programs().start(dieAt, lies);
     dieAt = 0;
+    isDown |= isOffThen;
     running.add(program);
     return new Conversation(program);
   }
@@ -152,6 +162,17 @@ final class FakeNode implements SyncNode {
     for (FilesPrograms.Program program : ended()) {
       program.cut();
     }
+  }
+
+  /** Nothing that was prepared happens any more, and its link is up. */
+  void calm() {
+    moment.set(null);
+    dieAt = 0;
+    isDown = false;
+    isOffThen = false;
+    beforePull = _ -> {};
+    beforePrepare = () -> {};
+    beforeCommit = () -> {};
   }
 
   /** Ends what runs there. The next conversation starts another process. */
@@ -225,7 +246,7 @@ final class FakeNode implements SyncNode {
         @Override
         public void write(byte[] source, int offset, int length) throws IOException {
           if (length > TYPE && source[offset + TYPE] == PULL) {
-            beforePull.run();
+            beforePull.accept(pulled(source, offset + TYPE + 1, length - TYPE - 1));
           }
           if (length > TYPE && source[offset + TYPE] == PREPARE) {
             beforePrepare.run();
@@ -242,6 +263,11 @@ final class FakeNode implements SyncNode {
           }
           out.write(source, offset + first, length - first);
           toNode.addAndGet(length);
+        }
+
+        private static String pulled(byte[] source, int offset, int length) {
+          String text = new String(source, offset, length, StandardCharsets.UTF_8);
+          return text.startsWith("{") ? Json.parse(text).text("path").orElse("") : "";
         }
 
         /** Returns how many of the bytes were written before it. */

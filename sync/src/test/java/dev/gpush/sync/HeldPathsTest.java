@@ -167,6 +167,46 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals(4, trash.files());
   }
 
+  /** It has what gpush wrote there, and no edit. */
+  @Test
+  void aNodeThatMissedASaveOfWhatIsHeldThenKeepsNothing() throws Exception {
+    nodes(3);
+    laptop.write("gone", "first").write("new.py", "first").write("other", "1");
+    push();
+    laptop.write("gone", "second").write("new.py", "second");
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.pushLooked(List.copyOf(nodes.subList(0, 2)), false);
+    laptop.write("gone", "3").write("new.py", "third here").write("other", "2");
+    editors().delete("gone").write("new.py", "third there");
+    assertEquals(List.of("gone DELETED_THERE 0", "new.py CHANGED_BOTH 0"), held());
+    restartGateway();
+    assertEquals(List.of("gone DELETED_THERE 0", "new.py CHANGED_BOTH 0"), held());
+    assertEquals("first", nodes.get(2).folder().read("gone"));
+    talk.said.clear();
+
+    assertEverywhere(keep(KeepRequest.Side.NODE, ""));
+
+    assertEquals(Map.of("new.py", "third there", "other", "2"), laptop.texts());
+    assertFalse(talk.said.toString().contains("keeps files"), talk.said::toString);
+  }
+
+  /** They have the laptop's version, which is newer than what node 0 had. */
+  @Test
+  void nodesThatNode0MissedASaveOfGetTheVersionThatIsKept() throws Exception {
+    nodes(3);
+    laptop.write("a", "1");
+    push();
+    laptop.write("a", "here");
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.pushLooked(List.copyOf(nodes.subList(1, 3)), false);
+    editors().write("a", "there");
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
+
+    assertEverywhere(keep(KeepRequest.Side.NODE, "a"));
+
+    assertEquals("there", laptop.read("a"));
+  }
+
   @Test
   void onlyTheNamedPathsAreDecided() throws Exception {
     differ();
@@ -232,6 +272,28 @@ final class HeldPathsTest extends SyncFixture {
     assertEverywhere(keep(KeepRequest.Side.NODE, "x"));
     assertEquals("there", laptop.read("x/theirs"));
     assertEquals(Set.of("here"), trashHere());
+  }
+
+  /** It came home with all that is ignored in it. */
+  @Test
+  void ofAFolderThatIsKeptComesHomeWhatWouldComeOfAnyNewFolder() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write(".gitignore", "*.secret\n");
+    push();
+    editors().write("x/model.py", "there").write("x/deep/b.py", "there");
+    editors().write("x/of.secret", "1").write("x/large.py", new byte[LARGEST_NEW + 1]);
+    laptop.write("x", "here");
+    assertEquals(List.of("x IN_THE_WAY 0"), held());
+
+    keep(KeepRequest.Side.NODE, "x");
+
+    assertEquals(
+        Set.of("model.py", "deep/b.py"),
+        new WorkFolder(laptop.path().resolve("x")).texts().keySet());
+    assertEquals("there", nodes.get(1).folder().read("x/deep/b.py"));
+    assertEquals(Set.of("here"), trashHere());
+    assertEquals("1", editors().read("x/of.secret"));
+    assertEquals(Set.of("x/large.py"), sync.home().staying().keySet());
   }
 
   /** It was tried six times, and then "the copies change while they are synced". */

@@ -138,6 +138,36 @@ final class TreeEdits {
     return at;
   }
 
+  /** An editor saves this file, if it is one. */
+  void save(Path root, String path) throws IOException {
+    if (Files.isRegularFile(root.resolve(path), LinkOption.NOFOLLOW_LINKS)
+        && isMoved(path)
+        && !path.equals(RULES)) {
+      if (random.nextBoolean()) {
+        saveByRename(root, path);
+      } else {
+        write(root, path, next());
+      }
+    }
+  }
+
+  /** A person changes their mind about these. */
+  void saveOrDelete(Path root, Set<String> paths) throws IOException {
+    for (String path : paths) {
+      if (random.nextBoolean()) {
+        save(root, path);
+      } else if (isMoved(path) && !path.equals(KEPT) && !path.equals(RULES)) {
+        deleteFile(root.resolve(path));
+      }
+    }
+  }
+
+  private static void deleteFile(Path file) throws IOException {
+    if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+      Files.delete(file);
+    }
+  }
+
   private void saveByRename(Path root, String path) throws IOException {
     String text = next();
     Path file = cleared(root, path);

@@ -77,15 +77,17 @@ final class Versions {
   /** A person or a rank has worked there. */
   void changed(int place, Map<String, Item> before, Map<String, Item> after) {
     sentTo(place).keySet().removeAll(differences(before, after));
-    Set<String> old = texts(before.values());
-    Set<String> now = texts(after.values());
-    for (String text : old) {
-      boolean isOwn = place <= EDITORS || Integer.valueOf(place).equals(wanted.get(text));
-      if (isOwn && !now.contains(text)) {
-        wanted.remove(text);
-      }
-    }
-    for (String text : now) {
+    Map<String, Integer> now = copies(after.values());
+    copies(before.values())
+        .forEach(
+            (text, copies) -> {
+              boolean isOwn = place <= EDITORS || Integer.valueOf(place).equals(wanted.get(text));
+              // Of a text in two files each side may give up another one, and both have wanted it.
+              if (isOwn && now.getOrDefault(text, 0) < copies) {
+                wanted.remove(text);
+              }
+            });
+    for (String text : now.keySet()) {
       // One that has come back is in git, or wherever it came from.
       if (fresh.remove(text)) {
         wanted.put(text, place);
@@ -195,13 +197,18 @@ final class Versions {
   }
 
   static Set<String> texts(Collection<Item> items) {
-    var texts = new HashSet<String>();
+    return new HashSet<>(copies(items).keySet());
+  }
+
+  /** The texts, and how many files have each. */
+  private static Map<String, Integer> copies(Collection<Item> items) {
+    var copies = new HashMap<String, Integer>();
     for (Item item : items) {
       if (!item.isLink()) {
-        texts.add(item.text());
+        copies.merge(item.text(), 1, Integer::sum);
       }
     }
-    return texts;
+    return copies;
   }
 
   /** What is below a folder, without a {@code .git} at the top. */

@@ -81,6 +81,13 @@ public record WorkFolder(Path path) {
     return this;
   }
 
+  /** A folder, if it is there. */
+  static void remove(Path folder) throws IOException {
+    if (Files.isDirectory(folder)) {
+      new WorkFolder(folder.getParent()).delete(folder.getFileName().toString());
+    }
+  }
+
   public String read(String name) throws IOException {
     return Files.readString(path.resolve(name));
   }

@@ -94,6 +94,21 @@ public final class Capabilities {
     Backend withLinks(LinkedAgents agents);
   }
 
+  /**
+   * One configuration can lead to other clusters later, so where a gang is asked for is kept with
+   * the request.
+   */
+  public interface Places {
+    /** Where requests go now; a text of the backend's own. */
+    String now();
+
+    /**
+     * The same backend, which looks for gangs only there. What it cannot find because it has to
+     * look elsewhere, it cannot tell; it is never gone.
+     */
+    Backend at(String place);
+  }
+
   /** Knows why agents were replaced. */
   @FunctionalInterface
   public interface AgentRestarts {
@@ -182,6 +197,10 @@ public final class Capabilities {
   /** Of its {@link Logins}; none where there is nothing to log in to. */
   public List<Gate> gates() {
     return port(Logins.class).map(Logins::gates).orElse(List.of());
+  }
+
+  public Optional<Places> places() {
+    return port(Places.class);
   }
 
   /** By its {@link ClientVariables}; none where laptop and node are two machines. */

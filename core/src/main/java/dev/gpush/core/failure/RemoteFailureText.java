@@ -36,7 +36,7 @@ final class RemoteFailureText {
               reason + (fits(works).isEmpty() ? "" : "; what would fit: " + or(fits(works))),
               fits(works).stream()
                   .findFirst()
-                  .map(work -> "gpush up " + work)
+                  .map(work -> TypedCommand.command("up", typed.namedSession()) + " " + work)
                   .orElse(works.stream().findFirst().orElse("gpush backends")));
       case BackendFailure.Taken(var backend, var what, var holders) ->
           Message.of(
@@ -191,6 +191,16 @@ final class RemoteFailureText {
                       ? ""
                       : ": " + Phrase.count(files) + " files, " + Phrase.size(bytes)),
               typed.with("--yes"));
+      case SyncFailure.KeptChanging(var attempts, var node, var path) ->
+          Message.of(
+              "the workspace could not be synced",
+              "files changed during each of "
+                  + attempts
+                  + " attempts, the last time "
+                  + (path.isEmpty() ? "" : path + " ")
+                  + "on node "
+                  + node,
+              "stop what writes to them, then " + typed.again());
       case SyncFailure.Unreadable(var path, var reason) ->
           Message.of(
               "cannot read " + path,

@@ -84,6 +84,13 @@ public sealed interface SyncFailure extends Failure {
    */
   record TooMuch(String root, String why, long files, long bytes) implements SyncFailure {}
 
+  /**
+   * Something changed during each attempt.
+   *
+   * @param path that changed last; empty when the node does not say it
+   */
+  record KeptChanging(int attempts, int node, String path) implements SyncFailure {}
+
   record Unreadable(String path, String reason) implements SyncFailure {}
 
   /** no-space, read-only, denied or limit on a node. */

@@ -94,6 +94,10 @@ public record GangRequest(
     return new GangRequest(gang, requester, nodes, gpus, lease, Variables.NONE, Options.NONE);
   }
 
+  public GangRequest sized(int others, GpuRequest each) {
+    return new GangRequest(gang, requester, others, each, lease, variables, options);
+  }
+
   public GangRequest with(Variables other) {
     return new GangRequest(gang, requester, nodes, gpus, lease, other, options);
   }

@@ -1,22 +1,31 @@
 package dev.gpush.core.sample;
 
 import dev.gpush.core.json.Json;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * What a node does, as its agent has seen it. What the agent cannot know is empty; so are rates in
  * the first sample, because they need two.
  *
+ * @param progress of runs that print steps, by their number
  * @param costMillis the processor time that the sample before this one took
  */
 public record NodeSample(
-    Host host, Network network, Gpus gpus, List<RankSample> ranks, Optional<Double> costMillis) {
+    Host host,
+    Network network,
+    Gpus gpus,
+    List<RankSample> ranks,
+    Map<Integer, RunProgress> progress,
+    Optional<Double> costMillis) {
   /** More of one kind is not shown by anyone. */
   private static final int MOST = 512;
 
   public NodeSample {
     ranks = List.copyOf(ranks);
+    progress = Map.copyOf(progress);
   }
 
   /**
@@ -101,7 +110,17 @@ public record NodeSample(
             .flatMap(run -> run.items("ranks").stream().map(rank -> rank(run, rank)))
             .limit(MOST)
             .toList(),
+        progress(said),
         said.real("cost_ms"));
+  }
+
+  private static Map<Integer, RunProgress> progress(Json said) {
+    var found = new HashMap<Integer, RunProgress>();
+    for (Json run : said.items("runs").stream().limit(MOST).toList()) {
+      RunProgress.from(run)
+          .ifPresent(progress -> found.put(run.integer("run").orElse(0), progress));
+    }
+    return found;
   }
 
   private static List<DeviceRate> rates(Json said, String key) {

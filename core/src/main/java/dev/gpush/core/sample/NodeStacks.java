@@ -10,6 +10,7 @@ import java.util.Optional;
  * Where the ranks of a run on one node are in their code.
  *
  * @param quiet for how long the run has printed nothing on this node
+ * @param progress of a run that prints steps
  * @param looked how long the node looked
  * @param ptraceScope of Yama, which decides whether a process may read the memory of another one of
  *     its user; empty: the kernel has none
@@ -19,6 +20,7 @@ public record NodeStacks(
     NodeInfo node,
     List<RankStack> ranks,
     Optional<Duration> quiet,
+    Optional<RunProgress> progress,
     Optional<Duration> looked,
     Optional<Integer> ptraceScope,
     String problem) {
@@ -35,6 +37,7 @@ public record NodeStacks(
         node,
         said.items("ranks").stream().limit(MOST).map(RankStack::from).toList(),
         seconds(said, "quiet_s"),
+        RunProgress.from(said),
         seconds(said, "seconds"),
         said.integer("ptrace_scope"),
         "");
@@ -42,7 +45,13 @@ public record NodeStacks(
 
   public static NodeStacks silent(NodeInfo node, String problem) {
     return new NodeStacks(
-        node, List.of(), Optional.empty(), Optional.empty(), Optional.empty(), problem);
+        node,
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        problem);
   }
 
   private static Optional<Duration> seconds(Json said, String key) {

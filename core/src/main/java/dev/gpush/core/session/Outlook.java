@@ -2,7 +2,9 @@ package dev.gpush.core.session;
 
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.gang.GpuRequest;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -11,12 +13,19 @@ import java.util.Optional;
  * @param offers in the order of the configuration
  * @param chosen the backends that would be asked: one, or several queues; empty when none can
  * @param why one line; empty when there was no choice
+ * @param smaller what would be granted now, by backend, where the request itself must wait
+ *     everywhere
  */
-public record Outlook(List<Offer> offers, List<String> chosen, String why) {
+public record Outlook(
+    List<Offer> offers, List<String> chosen, String why, Map<String, Smaller> smaller) {
   public Outlook {
     offers = List.copyOf(offers);
     chosen = List.copyOf(chosen);
+    smaller = Map.copyOf(smaller);
   }
+
+  /** A part of the request: fewer nodes, or fewer GPUs on each. */
+  public record Smaller(int nodes, GpuRequest gpus) {}
 
   /**
    * One backend's answer.

@@ -48,6 +48,16 @@ public record TypedCommand(List<String> words) {
     return command(words.getFirst(), line);
   }
 
+  /**
+   * The session that was named, as options of {@code up}; in another command, words may be others'
+   * options.
+   */
+  public List<String> namedSession() {
+    int at = words.indexOf("-s");
+    boolean isNamed = verb().filter("up"::equals).isPresent() && at > 0 && at < words.size() - 1;
+    return isNamed ? words.subList(at, at + 2) : List.of();
+  }
+
   /** The command line with one word corrected. */
   public String replaced(String wrong, String right) {
     if (!words.contains(wrong)) {

@@ -139,14 +139,15 @@ public final class Doctor {
     return new Finding(
         "bad",
         "session " + entry.name(),
-        "may still be held on " + entry.backend() + ": " + entry.detail(),
+        "may still be held on " + entry.backend() + ", which is not configured",
         Optional.of("configure backend " + entry.backend() + " again, then gpush gateway stop"));
   }
 
   private Finding proof(LedgerEntry entry) {
     String age = DurationText.coarse(Duration.between(entry.created(), clock.now()));
     String what = "ended session " + entry.name() + " (made " + age + " ago)";
-    Optional<Backend> backend = backends.named(entry.backend());
+    Optional<Backend> backend =
+        backends.named(entry.backend()).map(entry.reservation().first()::at);
     if (backend.isEmpty()) {
       return new Finding(
           "warn", what, "cannot tell: no backend " + entry.backend(), Optional.empty());
@@ -161,8 +162,8 @@ public final class Doctor {
           new Finding(
               "bad",
               what,
-              "still held on " + entry.backend(),
-              Optional.of("gpush gateway stop, then gpush doctor"));
+              "still held on " + entry.backend() + "; gpush doctor --end ends it",
+              Optional.of("gpush adopt " + entry.name()));
     };
   }
 
@@ -174,7 +175,7 @@ public final class Doctor {
     }
   }
 
-  /** Gangs of this owner that are not in this home's ledger. */
+  /** Gangs of this owner that no session of this home has. */
   private List<Finding> unknown(Set<String> known) {
     var findings = new ArrayList<Finding>();
     for (UnknownGangs.Stranger stranger : unknown.look(known, findings)) {
@@ -186,7 +187,7 @@ public final class Doctor {
                   "bad",
                   stranger.what(),
                   session
-                      + " was made here and is not in the ledger; its lease is no longer renewed;"
+                      + " was made here, and no session has it; its lease is no longer renewed;"
                       + " gpush doctor --end ends it",
                   Optional.of("gpush adopt " + found.session()))
               : new Finding(

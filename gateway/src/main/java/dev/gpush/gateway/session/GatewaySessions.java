@@ -55,6 +55,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * All sessions of this gateway.
@@ -283,8 +284,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.origin().folder());
-    ResolvedUp wish = attached.of(request, config, preferences.wish(request, config));
+    ResolvedUp asked = attached.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
+    Stream<LiveSession> there = registry.meant(request.name(), config.root());
+    Optional<LiveSession> waiting = there.filter(LiveSession::isWaiting).findFirst();
+    ResolvedUp wish = waiting.map(session -> asked.over(session.entry())).orElse(asked);
     return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
   }
 
@@ -295,11 +299,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   /** The session of this name, or else of this folder, as long as it is ready. */
   Optional<LiveSession> ready(Optional<SessionName> name, Path root) {
-    return all().stream()
-        .filter(
-            session ->
-                name.map(session.name()::equals)
-                    .orElseGet(() -> session.entry().root().equals(root)))
+    return registry
+        .meant(name, root)
         .filter(session -> SessionViews.state(session) == SessionState.READY)
         .findFirst();
   }

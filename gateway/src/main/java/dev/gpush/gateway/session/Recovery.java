@@ -107,16 +107,12 @@ final class Recovery {
         continue;
       }
       Optional<Backend> backend = backends.named(entry.backend());
-      if (backend.isEmpty()) {
-        ledger.put(
-            entry.in(
-                SessionState.LEAKED, "backend " + entry.backend() + " is no longer configured"));
+      if (backend.isEmpty() || isOfAnotherMachine(entry, backend.get())) {
+        // The doctor names it. The next gateway that has its backend takes it over as it was left.
         continue;
       }
-      if (isOfAnotherMachine(entry, backend.get())) {
-        continue;
-      }
-      SessionRegistry.Taken taken = registry.adopt(entry, backend.get(), ledger);
+      SessionRegistry.Taken taken =
+          registry.adopt(entry, entry.reservation().first().at(backend.get()), ledger);
       boolean isStarted =
           tasks.start(
               "recover-" + taken.session().name(), () -> recover(taken.session(), taken.turn()));
@@ -348,7 +344,8 @@ final class Recovery {
       return;
     }
     // Bids that are not queued are released once one of the others has the gang.
-    Backend first = backends.named(kept.getFirst().backend()).orElse(session.backend());
+    Bid top = kept.getFirst();
+    Backend first = backends.named(top.backend()).map(top::at).orElse(session.backend());
     session.move(session.entry().asking(kept, session.entry().reservation().inherit()), first);
     session.waits(TAKEN_UP);
   }
@@ -376,7 +373,7 @@ final class Recovery {
   }
 
   private Fate fate(Bid bid, String owner) {
-    Optional<Backend> backend = backends.named(bid.backend());
+    Optional<Backend> backend = backends.named(bid.backend()).map(bid::at);
     if (backend.isEmpty()) {
       return new Fate.Unknown(
           new GpushException(

@@ -143,6 +143,7 @@ final class SessionReuse {
 
   private void replace(LiveSession session, String reason, EndConsent consent, Talk talk)
       throws InterruptedException {
+    session.requireOurs();
     endings
         .giveBackAsked(session, reason, consent, talk)
         .kept()

@@ -76,7 +76,7 @@ final class CommandHelp {
     lines.add("  " + synopsis());
     for (String paragraph : paragraphs()) {
       lines.add("");
-      lines.addAll(wrapped(paragraph, WIDTH));
+      lines.addAll(Width.wrapped(paragraph, WIDTH));
     }
     section(lines, rows());
     section(lines, commonRows());
@@ -122,24 +122,10 @@ final class CommandHelp {
     int column = rows.stream().mapToInt(row -> Width.of(row.typed())).max().orElse(0) + 4;
     for (Row row : rows) {
       String lead = "  " + row.typed() + " ".repeat(column - 2 - Width.of(row.typed()));
-      for (String part : wrapped(row.says(), WIDTH - column)) {
+      for (String part : Width.wrapped(row.says(), WIDTH - column)) {
         lines.add(lead + part);
         lead = " ".repeat(column);
       }
     }
-  }
-
-  static List<String> wrapped(String text, int width) {
-    var lines = new ArrayList<String>();
-    var line = new StringBuilder();
-    for (String word : text.split(" ", -1)) {
-      if (!line.isEmpty() && Width.of(line.toString()) + 1 + Width.of(word) > width) {
-        lines.add(line.toString());
-        line.setLength(0);
-      }
-      line.append(line.isEmpty() ? "" : " ").append(word);
-    }
-    lines.add(line.toString());
-    return lines;
   }
 }

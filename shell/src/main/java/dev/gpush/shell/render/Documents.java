@@ -21,6 +21,7 @@ import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.GivenBack;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.text.RunFailureText;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -96,7 +97,7 @@ public final class Documents {
         "kind", run.kind().word(),
         "state", run.state().word(),
         "exit", run.exit(),
-        "words", run.words(),
+        "words", Clean.masked(run.words()),
         "mode", run.launched().mode(),
         "ranks", run.ranks(),
         "slots", run.slots(),
@@ -137,8 +138,8 @@ public final class Documents {
     return Json.object(
         "of", difference.kind().word(),
         "what", difference.what(),
-        "first", text(difference.first()),
-        "second", text(difference.second()));
+        "first", text(Clean.masked(difference.first())),
+        "second", text(Clean.masked(difference.second())));
   }
 
   /**
@@ -374,6 +375,12 @@ public final class Documents {
       rows.add(
           plan(offer, failures)
               .with("price", offer.price())
+              .with(
+                  "smaller",
+                  Optional.ofNullable(outlook.smaller().get(offer.backend()))
+                      .map(
+                          part ->
+                              Json.object("nodes", part.nodes(), "gpus", part.gpus().toString())))
               .with("chosen", isChosen)
               .with("why", isChosen ? text(outlook.why()) : Optional.empty()));
     }

@@ -1,12 +1,15 @@
 package dev.gpush.shell.render;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.GpuSample;
 import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.sample.NodeSample;
+import dev.gpush.core.sample.RunProgress;
 import dev.gpush.shell.top.Standouts;
 import dev.gpush.shell.top.Standouts.Standout;
 import dev.gpush.shell.top.TopPicture;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,7 +22,29 @@ public final class SampleDocuments {
         "session", session,
         "at", picture.now().toString(),
         "nodes", picture.nodes().stream().map(each -> node(each, picture)).toList(),
+        "runs", picture.runs().stream().map(each -> run(each, picture)).toList(),
         "stands_out", Standouts.of(picture).stream().map(SampleDocuments::standout).toList());
+  }
+
+  private static Json.Obj run(RunView run, TopPicture picture) {
+    return Json.object(
+        "run", run.number(),
+        "ranks", run.ranks(),
+        "progress", picture.progress(run.number()).map(SampleDocuments::progress));
+  }
+
+  static Json.Obj progress(RunProgress progress) {
+    RunProgress.Step step = progress.step();
+    RunProgress.Pace pace = progress.pace();
+    return Json.object(
+        "rank", step.rank(),
+        "step", step.number(),
+        "total", step.total(),
+        "epoch", step.epoch(),
+        "age_s", step.age().toMillis() / 1000.0,
+        "rate", pace.rate(),
+        "median", pace.median(),
+        "slow_s", pace.slow().map(Duration::toSeconds));
   }
 
   private static Json.Obj standout(Standout each) {

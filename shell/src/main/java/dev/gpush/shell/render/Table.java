@@ -13,6 +13,9 @@ import java.util.List;
 public final class Table {
   private static final String GAP = "  ";
 
+  /** A column that is not wider keeps its width in a window that is too small. */
+  private static final int NARROW = 12;
+
   private final List<String> heading;
   private final List<List<String>> rows = new ArrayList<>();
 
@@ -31,9 +34,9 @@ public final class Table {
   }
 
   /**
-   * The lines, heading first.
+   * The lines, heading first. Where they do not fit, the widest columns are cut, then the lines.
    *
-   * @param columns what the reader's window holds; lines are cut there. 0: no limit
+   * @param columns what the reader's window holds. 0: no limit
    */
   public List<String> lines(int columns) {
     int[] widths = new int[heading.size()];
@@ -45,16 +48,33 @@ public final class Table {
         widths[i] = Math.max(widths[i], Width.of(row.get(i)));
       }
     }
+    if (columns > 0) {
+      narrow(widths, columns);
+    }
     return all.stream()
         .map(row -> line(row, widths))
         .map(line -> Width.cut(line, columns))
         .toList();
   }
 
+  private static void narrow(int[] widths, int columns) {
+    int tooWide = Arrays.stream(widths).sum() + GAP.length() * (widths.length - 1) - columns;
+    for (; tooWide > 0; tooWide--) {
+      int widest = 0;
+      for (int i = 1; i < widths.length; i++) {
+        widest = widths[i] > widths[widest] ? i : widest;
+      }
+      if (widths[widest] <= NARROW) {
+        return;
+      }
+      widths[widest]--;
+    }
+  }
+
   private static String line(List<String> cells, int[] widths) {
     var line = new StringBuilder();
     for (int i = 0; i < cells.size(); i++) {
-      String cell = cells.get(i);
+      String cell = Width.cut(cells.get(i), widths[i]);
       line.append(cell);
       if (i < cells.size() - 1) {
         line.append(" ".repeat(widths[i] - Width.of(cell))).append(GAP);

@@ -4,9 +4,11 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.RankStack;
+import dev.gpush.core.sample.RunProgress;
 import dev.gpush.core.sample.StackFrame;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.why.Explanation;
 import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.StackGroup;
@@ -29,16 +31,18 @@ public final class WhyDocuments {
         "session", session.map(view -> view.name().text()),
         "run", run.map(RunView::number),
         "verdict", answer.code().word(),
-        "text", answer.text(),
+        "text", Clean.masked(answer.text()),
         "evidence", answer.evidence().stream().map(WhyDocuments::evidence).toList(),
-        "try", answer.remedies(),
+        "try", answer.remedies().stream().map(Clean::masked).toList(),
         "groups", StackGroup.ofNodes(nodes).stream().map(WhyDocuments::group).toList(),
         "nodes", nodes.stream().map(WhyDocuments::node).toList(),
         "trace", Documents.trace(trace));
   }
 
   private static Json.Obj evidence(Evidence each) {
-    return Json.object("text", each.text(), "lines", each.below());
+    return Json.object(
+        "text", Clean.masked(each.text()),
+        "lines", each.below().stream().map(Clean::masked).toList());
   }
 
   private static Json.Obj group(StackGroup group) {
@@ -56,7 +60,17 @@ public final class WhyDocuments {
         "host", node.node().host(),
         "problem", text(node.problem()),
         "quiet_s", node.quiet().map(Duration::toSeconds),
+        "progress", node.progress().map(WhyDocuments::progress),
         "ranks", node.ranks().stream().map(WhyDocuments::rank).toList());
+  }
+
+  private static Json.Obj progress(RunProgress progress) {
+    return SampleDocuments.progress(progress)
+        .with(
+            "earlier",
+            progress.pace().earlier().stream()
+                .map(each -> Json.object("run", each.run(), "rate", each.rate()))
+                .toList());
   }
 
   private static Json.Obj rank(RankStack rank) {

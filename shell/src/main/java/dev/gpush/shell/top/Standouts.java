@@ -6,6 +6,7 @@ import dev.gpush.core.sample.NodeSample.RankSample;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.time.DurationText;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,6 +79,8 @@ public final class Standouts {
     }
     gpus.values().forEach(all -> compareGpus(all, found));
     ranks.values().forEach(all -> compareRanks(all, found));
+    // A small screen has room for the first one only, and a silent node hides all that is on it.
+    found.sort(Comparator.comparing(each -> each.gpu().isPresent() || each.rank().isPresent()));
     return List.copyOf(found);
   }
 

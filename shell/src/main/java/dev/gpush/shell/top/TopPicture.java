@@ -2,6 +2,7 @@ package dev.gpush.shell.top;
 
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeReading;
+import dev.gpush.core.sample.RunProgress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -29,6 +30,15 @@ public record TopPicture(
   public Duration oldest() {
     Duration most = interval.multipliedBy(MISSED);
     return most.compareTo(LEAST) > 0 ? most : LEAST;
+  }
+
+  /** Of a run that prints steps, as nodes say that answer. */
+  public Optional<RunProgress> progress(int run) {
+    return RunProgress.lowest(
+        nodes.stream()
+            .filter(reading -> reading.isFresh(oldest()))
+            .flatMap(reading -> reading.sample().stream())
+            .flatMap(sample -> Optional.ofNullable(sample.progress().get(run)).stream()));
   }
 
   /** The run that has claimed a GPU. */

@@ -6,6 +6,7 @@ import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.sample.NodeSample;
 import dev.gpush.core.sample.NodeSample.DeviceRate;
 import dev.gpush.core.sample.NodeSample.RankSample;
+import dev.gpush.core.sample.RunProgress;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.text.Width;
@@ -250,17 +251,25 @@ public final class TopScreen {
             Grid.Column.number("RUN", 0),
             Grid.Column.text("STATE", 1),
             Grid.Column.number("RANKS", 0),
+            Grid.Column.text("STEP", 0),
+            Grid.Column.number("RATE", 0),
+            Grid.Column.text("TREND", 0),
             Grid.Column.text("PROCESSES", 2),
             Grid.Column.text("NODES", 4),
             Grid.Column.number("AGE", 3),
             Grid.Column.rest("COMMAND"));
     for (RunView run : picture.runs()) {
+      Optional<RunProgress> progress = picture.progress(run.number());
+      Optional<RunProgress.Pace> pace = progress.map(RunProgress::pace);
       grid.row(
           0,
-          Style.PLAIN,
+          pace.flatMap(RunProgress.Pace::slow).isPresent() ? Style.ALARM : Style.PLAIN,
           "" + run.number(),
           run.state().word(),
           "" + run.ranks(),
+          progress.map(each -> ProgressText.step(each.step())).orElse(""),
+          pace.flatMap(RunProgress.Pace::rate).map(ProgressText::rate).orElse(""),
+          progress.map(ProgressText::trend).orElse(""),
           processes(run.number()),
           nodesOf(run),
           DurationText.coarse(Duration.between(run.started(), picture.now())),

@@ -51,6 +51,8 @@ public record Explanation(Code code, String text, List<Evidence> evidence, List<
     BEHIND,
     /** Works; something differs from its like. */
     STANDS_OUT,
+    /** Makes its steps slower than before, and nothing seen says why. */
+    SLOW,
     WORKING;
 
     public String word() {

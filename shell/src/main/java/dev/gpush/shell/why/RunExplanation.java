@@ -39,6 +39,7 @@ public final class RunExplanation {
   private final SessionCommands commands;
   private final LookedRanks ranks;
   private final TopPicture picture;
+  private final RunPace pace;
 
   /**
    * What is asked about.
@@ -109,6 +110,7 @@ public final class RunExplanation {
     this.commands = commands;
     this.ranks = new LookedRanks(subject, nodes);
     this.picture = picture;
+    this.pace = RunPace.of(ranks.nodes());
   }
 
   public Explanation explain() {
@@ -129,10 +131,17 @@ public final class RunExplanation {
     if (!ranks.moved().isEmpty()) {
       return moving();
     }
-    if (!ranks.areWhole()) {
-      return still.partly();
-    }
-    return ranks.gone().isEmpty() ? still.explain() : still.gone();
+    Explanation found =
+        !ranks.areWhole()
+            ? still.partly()
+            : ranks.gone().isEmpty() ? still.explain() : still.gone();
+    boolean makesSteps = pace.slow().isPresent() && ranks.gone().isEmpty() && !ranks.standStill();
+    return makesSteps ? slow("; at this moment " + ranks.places(), found.remedies()) : found;
+  }
+
+  /** One that makes its steps within seconds of each other need not move while it is looked at. */
+  private Explanation slow(String more, List<String> remedies) {
+    return new Explanation(Code.SLOW, works() + more, List.of(), remedies);
   }
 
   private Explanation nothing() {
@@ -168,7 +177,7 @@ public final class RunExplanation {
     if (!ranks.stopped().isEmpty()) {
       return Explanation.of(
           Code.STANDS_OUT,
-          works() + ", but " + ranks.ends().getFirst(),
+          works() + but() + ranks.ends().getFirst(),
           StillRanks.wakes(commands, ranks));
     }
     if (ranks.areLoaderBound()) {
@@ -177,7 +186,7 @@ public final class RunExplanation {
     }
     Optional<String> starved = starved();
     if (starved.isPresent()) {
-      return Explanation.of(Code.LOADER_BOUND, works() + ", but " + starved.get(), loader());
+      return Explanation.of(Code.LOADER_BOUND, works() + but() + starved.get(), loader());
     }
     if (isAwaited()) {
       return Explanation.of(
@@ -189,9 +198,10 @@ public final class RunExplanation {
     List<Standout> standouts = standouts();
     if (!standouts.isEmpty()) {
       return Explanation.of(
-          Code.STANDS_OUT,
-          works() + ", but " + standouts.getFirst().sentence(),
-          commands.of("top"));
+          Code.STANDS_OUT, works() + but() + standouts.getFirst().sentence(), commands.of("top"));
+    }
+    if (pace.slow().isPresent()) {
+      return slow("", causes());
     }
     return Explanation.of(
         Code.WORKING,
@@ -201,6 +211,21 @@ public final class RunExplanation {
 
   /** That stacks change is no proof of work while nothing is printed. */
   private String works() {
+    return pace.slow().map(slow -> subject.label() + " " + slow).orElseGet(this::moves);
+  }
+
+  private String but() {
+    return pace.slow().isPresent() ? "; " : ", but ";
+  }
+
+  private List<String> causes() {
+    return List.of(
+        commands.of("top") + " shows clocks, temperatures, and what else uses the nodes",
+        subject.again(commands)
+            + " a few times: the line that ranks are at most often is the slow one");
+  }
+
+  private String moves() {
     return ranks
         .quiet()
         .filter(_ -> ranks.isQuiet())
@@ -269,6 +294,9 @@ public final class RunExplanation {
   // ---- without stacks
 
   private Explanation unseen() {
+    if (pace.slow().isPresent()) {
+      return slow("", causes());
+    }
     List<Member> live = ranks.live();
     List<Member> busy = live.stream().filter(LookedRanks::isBusy).toList();
     List<Member> blocked =
@@ -346,6 +374,7 @@ public final class RunExplanation {
         .map(
             quiet -> "it " + (ranks.isQuiet() ? "has printed " : "printed ") + ranks.printed(quiet))
         .ifPresent(line -> evidence.add(Evidence.of(line)));
+    pace.evidence().forEach(line -> evidence.add(Evidence.of(line)));
     StackGroup.of(ranks.members()).stream()
         .limit(MOST_EVIDENCE)
         .forEach(group -> evidence.add(group.evidence()));

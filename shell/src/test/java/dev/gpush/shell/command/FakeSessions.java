@@ -51,6 +51,7 @@ public final class FakeSessions implements Sessions {
   List<String> kept = List.of();
   List<String> chosen = List.of();
   String why = "";
+  Map<String, Outlook.Smaller> smaller = Map.of();
 
   /** How long the start of the next sessions took. */
   Trace trace = Trace.none();
@@ -205,7 +206,7 @@ public final class FakeSessions implements Sessions {
                         Optional.empty(),
                         false))
             .toList();
-    return new Outlook(offers, chosen, why);
+    return new Outlook(offers, chosen, why, smaller);
   }
 
   @Override

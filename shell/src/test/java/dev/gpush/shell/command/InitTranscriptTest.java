@@ -35,7 +35,7 @@ final class InitTranscriptTest {
     desk.expect(
         "$ gpush init\n"
             + SHOWN
-            + "?> Write ~/.gpush/config.yaml? [y/N] y\n2> wrote ~/.gpush/config.yaml\n",
+            + "?> Write ~/.gpush/config.yaml? [y/N] y\n2> wrote ~/.gpush/config.yaml\n2> next: gpush up --gpus 1, or gpush up without GPUs\n",
         "y");
 
     assertEquals(List.of(CONFIG), desk.written);
@@ -50,7 +50,10 @@ final class InitTranscriptTest {
 
   @Test
   void yesAnswersTheQuestionAndNamesNarrowTheSearch() {
-    desk.expect("$ gpush init --yes hpc far\n" + SHOWN + "2> wrote ~/.gpush/config.yaml\n");
+    desk.expect(
+        "$ gpush init --yes hpc far\n"
+            + SHOWN
+            + "2> wrote ~/.gpush/config.yaml\n2> next: gpush up --gpus 1, or gpush up without GPUs\n");
 
     assertEquals(List.of(CONFIG), desk.written);
     assertEquals(List.of("hpc", "far"), desk.placesAsked);
@@ -67,6 +70,7 @@ final class InitTranscriptTest {
         local  local  8 CPUs, no GPUs  this machine     local
         hpc    slurm  a Slurm login    ~/.ssh/config:1  hpc (new)
         2> nothing new to write
+        2> next: gpush up --gpus 1, or gpush up without GPUs
         """);
   }
 

@@ -3,8 +3,11 @@ package dev.gpush.shell.command;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.session.Outlook;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +30,21 @@ final class PlacesTranscriptTest {
         rack     now           2 × 8 H100
         hpc      in about 40m  too full
         2> on rack: free now; hpc would be ≈40m
+        """);
+  }
+
+  @Test
+  void dryRunSaysWhatPartWouldBeGrantedNow() {
+    desk.sessions.plans.put("hpc", new Plan.Later("too full", Optional.empty(), List.of()));
+    desk.sessions.smaller =
+        Map.of("hpc", new Outlook.Smaller(1, new GpuRequest(Optional.of("H100"), 8)));
+
+    desk.expect(
+        """
+        $ gpush up --nodes 2 --gpus H100:8 --dry-run
+        BACKEND  WHEN   WHAT
+        hpc      later  too full
+        2> hpc would grant --nodes 1 --gpus H100:8 now
         """);
   }
 

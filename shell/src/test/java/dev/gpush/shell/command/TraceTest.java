@@ -54,7 +54,7 @@ final class TraceTest {
         2> agents  2.1 s  linking 2 nodes
         2> other   1.0 s  -
         2> total   1m15s  -
-        2> next: gpush run train.py
+        2> next: gpush run train.py · gpush link, then ssh devbox
         $ gpush run -v train.py
         2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
         2> PHASE      TIME   WHAT
@@ -90,7 +90,7 @@ final class TraceTest {
         """
         $ gpush up --nodes 2 -v
         2> devbox: 2 cpu nodes on local in 0s; 1h idle
-        2> next: gpush run train.py
+        2> next: gpush run train.py · gpush link, then ssh devbox
         """);
   }
 

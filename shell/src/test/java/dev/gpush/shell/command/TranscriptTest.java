@@ -29,7 +29,7 @@ final class TranscriptTest {
         """
         $ gpush up --nodes 2
         2> devbox: 2 cpu nodes on local in 0s; 1h idle
-        2> next: gpush run train.py
+        2> next: gpush run train.py · gpush link, then ssh devbox
         $ gpush up --nodes 2 -q
         """);
 
@@ -79,7 +79,7 @@ final class TranscriptTest {
         """
         $ gpush up --detach
         2> devbox: 1 cpu node on local in 0s; 1h idle
-        2> next: gpush run train.py
+        2> next: gpush run train.py · gpush link, then ssh devbox
         """);
     assertEquals(List.of("detached", "give up devbox", "detached"), desk.sessions.calls);
   }
@@ -158,10 +158,10 @@ final class TranscriptTest {
 
     desk.expect(
         """
-        $ gpush up --gpus 8
+        $ gpush up -s big --gpus 8
         2> gpush: local can never grant this
         2>   because it has 2 GPUs; what would fit: --nodes 1 --gpus 2
-        2>   try: gpush up --nodes 1 --gpus 2
+        2>   try: gpush up -s big --nodes 1 --gpus 2
         ? 1
         """);
   }
@@ -610,7 +610,7 @@ final class TranscriptTest {
         $ gpush up --nodes 2
         2> not supported yet, no effect: run.resume, secrets; gpush config says what happens instead
         2> devbox: 2 cpu nodes on local in 0s; 1h idle
-        2> next: gpush run train.py
+        2> next: gpush run train.py · gpush link, then ssh devbox
         $ gpush run -q --detach train.py
         $ gpush run --detach train.py
         2> not supported yet, no effect: run.resume, secrets; gpush config says what happens instead

@@ -320,10 +320,12 @@ final class GoldenScreensTest {
         ranks.add(TopFixture.rank(4 * node + gpu, isSlow ? "S" : "R", isSlow ? 3.0 : 99.5));
       }
       boolean isSilent = node == 3;
+      Json steps =
+          node == 0 ? TopFixture.progress(1200, 0.3, 11.9, 12.9, new Json.Null()) : new Json.Null();
       nodes.add(
           TopFixture.reading(
               node,
-              Optional.of(TopFixture.node(gpus, ranks)),
+              Optional.of(TopFixture.node(gpus, ranks, steps)),
               Duration.ofSeconds(isSilent ? 40 : 0),
               isSilent ? "cut" : "up",
               ""));

@@ -5,6 +5,7 @@ import static dev.gpush.shell.why.WhyFixture.info;
 import static dev.gpush.shell.why.WhyFixture.loading;
 import static dev.gpush.shell.why.WhyFixture.moved;
 import static dev.gpush.shell.why.WhyFixture.node;
+import static dev.gpush.shell.why.WhyFixture.stepping;
 import static dev.gpush.shell.why.WhyFixture.unseen;
 import static dev.gpush.shell.why.WhyFixture.waiting;
 import static dev.gpush.shell.why.WhyFixture.with;
@@ -22,6 +23,7 @@ import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.ViewChange;
 import dev.gpush.shell.loop.GoldenFile.Window;
+import dev.gpush.shell.top.TopFixture;
 import dev.gpush.shell.why.Explanation.Code;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -142,6 +144,15 @@ final class WhyScreensTest {
       case BEHIND -> ranks(desk, reduce(0), reduce(1), moved(batch(2)), reduce(3));
       case STANDS_OUT ->
           ranks(desk, moved(batch(0)), moved(batch(1)), with(batch(2), "state", "T"), batch(3));
+      case SLOW -> {
+        Json steps =
+            with(
+                TopFixture.progress(1200, 0.3, 4.03, 12.1, 190),
+                "earlier",
+                List.of(Json.object("run", 5, "rate", 12.3)));
+        NodeStacks first = stepping(node(0, 0.3, moved(batch(0)), batch(1)), steps);
+        runs(desk, first, node(1, 4, moved(batch(2)), batch(3)));
+      }
       case WORKING -> ranks(desk, moved(batch(0)), batch(1), moved(batch(2)), batch(3));
     }
   }

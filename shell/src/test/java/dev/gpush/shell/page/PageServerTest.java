@@ -34,7 +34,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -98,24 +100,38 @@ final class PageServerTest {
   }
 
   /** What a browser sees of a stream. */
-  private record Watched(Socket socket, BufferedReader lines) implements AutoCloseable {
+  private record Watched(Socket socket, BufferedReader lines, Deque<Json> others)
+      implements AutoCloseable {
     static Watched of(Browser browser, String query) throws IOException {
       // Of the older version, the body is sent as it is, not in chunks.
       Socket socket = browser.begin("GET /live" + query + " HTTP/1.0", "");
       return new Watched(
           socket,
           new BufferedReader(
-              new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8)));
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8)),
+          new ArrayDeque<>());
     }
 
-    /** The next line of this kind. */
+    /** The next line of this kind; kinds come in any order, and those of the others stay. */
     Json next(String of, Predicate<Json> isMeant) throws IOException {
+      for (Json said : List.copyOf(others)) {
+        if (said.text("of").orElse("").equals(of)) {
+          others.remove(said);
+          if (isMeant.test(said)) {
+            return said;
+          }
+        }
+      }
       while (true) {
         String line = Optional.ofNullable(lines.readLine()).orElseThrow();
         if (line.startsWith("{")) {
           Json said = Json.parse(line);
-          if (said.text("of").orElse("").equals(of) && isMeant.test(said)) {
+          boolean isOfKind = said.text("of").orElse("").equals(of);
+          if (isOfKind && isMeant.test(said)) {
             return said;
+          }
+          if (!isOfKind) {
+            others.add(said);
           }
         }
       }

@@ -35,6 +35,23 @@ final class TableTest {
     assertEquals("devbox  /a/very/long/path", table.lines(25).get(1));
   }
 
+  /** What tells the rows apart stands in the narrow columns, wherever the wide one is. */
+  @Test
+  void cutsTheWidestColumnFirst() {
+    Table table =
+        new Table("FOUND", "FROM", "BACKEND")
+            .row("login", "~/.ssh/conf.d/university/cluster.conf:12", "login (new)")
+            .row("here", "built in", "local");
+
+    assertEquals(
+        """
+        FOUND  FROM                BACKEND
+        login  ~/.ssh/conf.d/uni…  login (new)
+        here   built in            local\
+        """,
+        String.join("\n", table.lines(38)));
+  }
+
   @Test
   void lastCellLeavesNoSpaces() {
     assertEquals("A  B", new Table("A", "B").row("1", "").lines(0).get(0));

@@ -171,6 +171,22 @@ final class FailureTextTest {
   }
 
   @Test
+  void whatKeepsChangingIsNamed() {
+    var text = new FailureText(List.of("sync"));
+
+    assertEquals(
+        """
+        gpush: the workspace could not be synced
+          because files changed during each of 6 attempts, the last time model.py on node 0
+          try: stop what writes to them, then gpush sync
+        """,
+        text.of(new SyncFailure.KeptChanging(6, 0, "model.py")).text());
+    assertEquals(
+        List.of("files changed during each of 6 attempts, the last time on node 1"),
+        text.of(new SyncFailure.KeptChanging(6, 1, "")).because());
+  }
+
+  @Test
   void whatHasThePlaceOfAFileIsNamed() {
     assertEquals(
         """

@@ -65,6 +65,23 @@ public final class TopFixture {
   }
 
   public static Json node(List<Json> gpus, List<Json> ranks) {
+    return node(gpus, ranks, new Json.Null());
+  }
+
+  /** A run's newest step; a rate of zero is not known. */
+  public static Json progress(int step, double age, double rate, double median, Object slow) {
+    return Json.object(
+        "rank", 0,
+        "step", step,
+        "total", 5000,
+        "epoch", new Json.Null(),
+        "age_s", age,
+        "rate", rate,
+        "median", median,
+        "slow_s", slow);
+  }
+
+  public static Json node(List<Json> gpus, List<Json> ranks, Json progress) {
     return Json.object(
         "n", 2,
         "cost_ms", 1.5,
@@ -84,7 +101,7 @@ public final class TopFixture {
                     "gbits",
                     400.0)),
         "gpus", gpus,
-        "runs", List.of(Json.object("run", 7, "ranks", ranks)));
+        "runs", List.of(Json.object("run", 7, "ranks", ranks, "progress", progress)));
   }
 
   public static Json gpu(String slot, int util, int celsius, int watts, List<String> throttled) {

@@ -95,6 +95,49 @@ final class TopScreenTest {
         shown(TopFixture.gang(), PLAIN, 40, 10));
   }
 
+  private static String runs(Json progress, int columns) {
+    Json node = TopFixture.node(List.of(), List.of(TopFixture.rank(0, "R", 99.5)), progress);
+    var readings =
+        List.of(
+            TopFixture.reading(0, Optional.of(node), Duration.ZERO, "up", ""),
+            TopFixture.reading(
+                1, Optional.of(TopFixture.node(List.of(), List.of())), Duration.ZERO, "up", ""));
+    var picture =
+        new TopPicture(
+            "devbox", Duration.ofSeconds(1), TopFixture.NOW, readings, List.of(TopFixture.run()));
+    return shown(picture, PLAIN, columns, 24)
+        .lines()
+        .skip(1)
+        .limit(2)
+        .map(line -> line + "\n")
+        .reduce("", String::concat);
+  }
+
+  @Test
+  void aRunThatPrintsItsStepsHasTheirRate() {
+    Json none = new Json.Null();
+    assertEquals(
+        """
+        = RUN STATE   RANKS STEP        RATE TREND    PROCESSES   COMMAND
+            7 running     8 1200/5000 11.9/s 8% below 1 computing train.py --lr 3…
+        """,
+        runs(TopFixture.progress(1200, 0.3, 11.9, 12.9, none), 72));
+    assertEquals(
+        """
+        = RUN STATE   RANKS STEP            RATE TREND     PROCESSES   NODES   AGE COMMAND
+        R   7 running     8 1200/5000 3.03s/step 67% below 1 computing 0,1   2h10m train.py --lr 3e-4
+        """,
+        runs(TopFixture.progress(1200, 0.3, 0.33, 1, 61), 100));
+    assertEquals(
+        """
+        = RUN RANKS STEP      TREND          COMMAND
+            7     8 1200/5000 no step for 4m train.py --lr …
+        """,
+        runs(TopFixture.progress(1200, 240, 0, 12.9, none), 50));
+    assertTrue(runs(TopFixture.progress(9, 1, 2, 2.05, none), 80).contains(" 2.00/s steady "));
+    assertTrue(runs(TopFixture.progress(9, 1, 0, 0, none), 80).contains(" 9/5000 1 computing"));
+  }
+
   @Test
   void aNodeInDetail() {
     TopView opened = after(TopFixture.gang(), PLAIN, "1");

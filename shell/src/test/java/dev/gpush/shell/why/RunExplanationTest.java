@@ -443,6 +443,75 @@ final class RunExplanationTest {
         found.remedies().getFirst());
   }
 
+  private static NodeStacks steps(NodeStacks node, double rate, double median, Object slow) {
+    Json earlier = Json.object("run", 5, "rate", 12.34);
+    return WhyFixture.stepping(
+        node,
+        with(TopFixture.progress(1200, 0.3, rate, median, slow), "earlier", List.of(earlier)));
+  }
+
+  @Test
+  void stepsThatAreSlowerThanBeforeAreSlow() {
+    NodeStacks works = node(0, 0.3, moved(batch(0)), batch(1), batch(2), batch(3));
+    Explanation slow = of(steps(works, 4.03, 12.1, 190));
+
+    assertEquals(Code.SLOW, slow.code());
+    assertEquals(
+        RUN + "is slow: 4.03 steps/s for 3m10s, 67% below its median of 12.1 steps/s", slow.text());
+    assertEquals(
+        List.of(
+            "it printed something 0.3s ago",
+            "its newest step is 1200/5000",
+            "earlier, with the same arguments: run 5 made 12.3 steps/s"),
+        slow.evidence().stream().map(Evidence::text).limit(3).toList());
+    assertEquals(
+        RUN
+            + "is slow: 4.03 steps/s, 67% below the 12.3 steps/s of run 5, which had the same"
+            + " arguments",
+        of(steps(works, 4.03, 4.1, new Json.Null())).text());
+    NodeStacks blind = node(0, 0.3, unseen(0, "R", 98, "none", ""), unseen(1, "S", 0, "none", ""));
+    assertEquals(Code.SLOW, of(steps(blind, 0.33, 1.0, 190)).code());
+    assertEquals(
+        RUN + "is slow: 3.03s/step for 3m10s, 67% below its median of 1.00 steps/s",
+        of(steps(blind, 0.33, 1.0, 190)).text());
+  }
+
+  @Test
+  void theCauseOfSlownessIsTheVerdictWhereItIsSeen() {
+    NodeStacks waits = node(0, 0.3, moved(loading(0)), loading(1), loading(2), batch(3));
+    Explanation loader = of(steps(waits, 4.03, 12.1, 190));
+    assertEquals(Code.LOADER_BOUND, loader.code());
+    assertTrue(loader.text().startsWith(RUN + "is slow: 4.03 steps/s for 3m10s"), loader.text());
+
+    NodeStacks apart = node(0, 4, reduce(0), reduce(1), batch(2), reduce(3));
+    Explanation slow = of(steps(apart, 0.1, 1.0, 190));
+    assertEquals(Code.SLOW, slow.code());
+    assertTrue(
+        slow.text()
+            .endsWith(
+                "; at this moment "
+                    + "3 of 4 ranks wait in all_reduce at train.py:42;"
+                    + " rank 2 is in load_batch at data.py:17"),
+        slow.text());
+  }
+
+  @Test
+  void aSteadyRunAndOneWhoseStepsHaveStoppedAreNotSlow() {
+    NodeStacks works = node(0, 0.3, moved(batch(0)), batch(1), batch(2), batch(3));
+
+    Explanation steady = of(steps(works, 12.0, 12.1, new Json.Null()));
+    assertEquals(Code.WORKING, steady.code());
+    assertEquals("step 1200/5000, 12.0 steps/s, as its median", steady.evidence().get(1).text());
+    Explanation stopped =
+        of(WhyFixture.stepping(works, TopFixture.progress(1200, 240, 0, 12, new Json.Null())));
+    assertEquals(Code.WORKING, stopped.code());
+    assertEquals("its last step, 1200/5000, was printed 4m ago", stopped.evidence().get(1).text());
+    // Slower than an earlier one only at this moment.
+    assertEquals(Code.WORKING, of(steps(works, 4.0, 12.1, new Json.Null())).code());
+    NodeStacks hangs = node(0, 660, reduce(0), reduce(1), batch(2), reduce(3));
+    assertEquals(Code.RANK_APART, of(steps(hangs, 0.1, 1.0, 190)).code());
+  }
+
   @Test
   void thatItStandsIsSaidOnlyIfEachNodeTellsThatNothingWasPrinted() {
     NodeStacks first = node(0, 660, reduce(0), reduce(1));
@@ -451,6 +520,7 @@ final class RunExplanationTest {
         new NodeStacks(
             info(1),
             second.ranks(),
+            Optional.empty(),
             Optional.empty(),
             second.looked(),
             second.ptraceScope(),

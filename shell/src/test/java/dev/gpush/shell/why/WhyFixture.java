@@ -35,6 +35,18 @@ public final class WhyFixture {
     return NodeStacks.from(info(node), said);
   }
 
+  /** As a run tells that prints its steps; rates of zero are not known. */
+  public static NodeStacks stepping(NodeStacks node, Json progress) {
+    return new NodeStacks(
+        node.node(),
+        node.ranks(),
+        node.quiet(),
+        NodeStacks.from(node.node(), Json.object("progress", progress)).progress(),
+        node.looked(),
+        node.ptraceScope(),
+        node.problem());
+  }
+
   /** At this place of its code, innermost first; asleep. */
   public static Json rank(int rank, Json... frames) {
     return Json.object(

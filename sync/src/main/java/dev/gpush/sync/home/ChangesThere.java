@@ -112,6 +112,15 @@ public final class ChangesThere {
     public boolean isEmpty() {
       return news.isEmpty() && deleted.isEmpty() && newer.isEmpty();
     }
+
+    /** Of all that may come. */
+    public Stream<String> paths() {
+      return Stream.of(
+              news.stream().map(NewFile::path),
+              deleted.stream().map(NewFile.Deleted::path),
+              newer.stream().map(Newer::path))
+          .flatMap(each -> each);
+    }
   }
 
   private final Clock clock;
@@ -225,6 +234,13 @@ public final class ChangesThere {
   public void pushed(Set<String> held) {
     edited.keySet().retainAll(held);
     refused.forgetGone();
+  }
+
+  /** The node started again empty, so nothing that came home is there any more. */
+  public void emptied() {
+    brought.clear();
+    edited.clear();
+    staying = Map.of();
   }
 
   public RefusedFiles refused() {

@@ -345,7 +345,7 @@ public final class NodeConversation implements Closeable {
     SyncMessages.Message message = wire.read();
     Json answer = message.json();
     if (message.kind() == Kind.FAILED && answer.text("code").equals(Optional.of("moved"))) {
-      return new Prepared.Moved();
+      return new Prepared.Moved(answer.object("facts").text("path").orElse(""));
     }
     if (message.kind() != Kind.PREPARED) {
       throw failure(message);

@@ -145,7 +145,8 @@ public record NodeHolds(
       Version now = now(path);
       Optional<Entry> entry = written.get(path);
       if (entry.isPresent() && !now.is(Version.of(entry))) {
-        still.put(path, deviations.getOrDefault(path, new Deviation(now, 0)));
+        // What gpush wrote there earlier may be replaced, as nothing may.
+        still.put(path, deviations.getOrDefault(path, Deviation.missing()));
       }
     }
     return new NodeHolds(to, written, still, Set.of(), token, seen, folds);

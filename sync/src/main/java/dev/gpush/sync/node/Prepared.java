@@ -31,8 +31,12 @@ public sealed interface Prepared {
     }
   }
 
-  /** It does not hold the expected generation: it must be asked again. */
-  record Moved() implements Prepared {}
+  /**
+   * It does not hold the expected generation: it must be asked again.
+   *
+   * @param path that is not as expected; empty when it is not known
+   */
+  record Moved(String path) implements Prepared {}
 
   /** no-space, read-only, denied, limit or failed. */
   record CannotWrite(String code, String path, String detail) implements Prepared {}

@@ -7,6 +7,7 @@ import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
@@ -99,6 +100,12 @@ public final class FakeBackend implements Backend {
   /** The same for the same site; an agent that is killed is started again. */
   public FakeBackend guarded() {
     return new FakeBackend(name, site, agent, capabilities, hasQueue, isAlive, true);
+  }
+
+  /** The same for the same site, of a configuration that can lead to other sites. */
+  public FakeBackend with(Places places) {
+    return new FakeBackend(
+        name, site, agent, capabilities.with(Places.class, places), hasQueue, isAlive, isGuarded);
   }
 
   @Override

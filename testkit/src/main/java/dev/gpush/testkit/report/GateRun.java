@@ -75,18 +75,19 @@ public final class GateRun implements TestExecutionListener {
     }
   }
 
+  /** A test that hangs fails with the stacks of all threads, as in the root pom.xml. */
+  static LauncherDiscoveryRequestBuilder guarded() {
+    return LauncherDiscoveryRequestBuilder.request()
+        .configurationParameter("junit.jupiter.execution.timeout.default", "10 m")
+        .configurationParameter(
+            "junit.jupiter.execution.timeout.thread.mode.default", "separate_thread")
+        .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true");
+  }
+
   private static GateRun run(
       Launcher launcher, List<? extends DiscoverySelector> tests, String tags) {
-    // As in the root pom.xml, less the workers.
     LauncherDiscoveryRequest request =
-        LauncherDiscoveryRequestBuilder.request()
-            .selectors(tests)
-            .filters(TagFilter.includeTags(tags))
-            .configurationParameter("junit.jupiter.execution.timeout.default", "10 m")
-            .configurationParameter(
-                "junit.jupiter.execution.timeout.thread.mode.default", "separate_thread")
-            .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
-            .build();
+        guarded().selectors(tests).filters(TagFilter.includeTags(tags)).build();
     var listener = new GateRun(System.out);
     launcher.execute(request, listener);
     listener.out.printf(

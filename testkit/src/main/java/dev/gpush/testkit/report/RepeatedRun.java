@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
-import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
@@ -27,8 +26,7 @@ public final class RepeatedRun {
     int times = Integer.parseInt(words[0]);
     List<DiscoverySelector> tests =
         Arrays.stream(words).skip(1).map(RepeatedRun::selector).toList();
-    LauncherDiscoveryRequest request =
-        LauncherDiscoveryRequestBuilder.request().selectors(tests).build();
+    LauncherDiscoveryRequest request = GateRun.guarded().selectors(tests).build();
     var out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     try (var session = LauncherFactory.openSession()) {
       for (int time = 1; time <= times; time++) {

@@ -3,6 +3,7 @@ package dev.gpush.backends.kubernetes;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.backends.kubernetes.cluster.ClusterPlace;
 import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
 import dev.gpush.backends.kubernetes.cluster.GpuKind;
 import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
@@ -36,6 +37,7 @@ import dev.gpush.core.backend.Capabilities.AgentPipes;
 import dev.gpush.core.backend.Capabilities.AgentRestarts;
 import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Capabilities.Lending;
+import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
@@ -107,6 +109,19 @@ public final class KubernetesBackend implements Backend {
     this.random = same.random;
   }
 
+  /** The same backend in the place of a gang. */
+  private KubernetesBackend(KubernetesBackend same, Namespace place) {
+    this.place = place;
+    this.agent = same.agent;
+    this.pipes = same.pipes;
+    this.agents = new PodAgents(place, agent, pipes, same.tasks);
+    this.past = same.past;
+    this.names = new PodNames(place, past);
+    this.tasks = same.tasks;
+    this.random = same.random;
+    this.loans = new AttachedGangs(place, agents, tasks, random);
+  }
+
   /**
    * Made from a block of the configuration.
    *
@@ -150,7 +165,20 @@ public final class KubernetesBackend implements Backend {
         .with(Lending.class, name -> told(() -> loans.lend(name)))
         .with(AgentPipes.class, this::openAgentPipe)
         .with(AgentLinks.class, linked -> new KubernetesBackend(this, agents.withLinks(linked)))
+        .with(Places.class, new KeptPlaces())
         .with(AgentRestarts.class, this::restart);
+  }
+
+  private final class KeptPlaces implements Places {
+    @Override
+    public String now() {
+      return place.now().text();
+    }
+
+    @Override
+    public Backend at(String there) {
+      return new KubernetesBackend(KubernetesBackend.this, place.at(ClusterPlace.parse(there)));
+    }
   }
 
   @Override
@@ -336,7 +364,9 @@ public final class KubernetesBackend implements Backend {
     return told(
         () -> {
           var found = new ArrayList<Discovered>();
-          for (Json job : ours()) {
+          List<Json> jobs = ours();
+          place.requireHome();
+          for (Json job : jobs) {
             Optional<PodTag> tag = PodTag.of(job);
             if (tag.isPresent()
                 && tag.get().facts().isOf(owner)

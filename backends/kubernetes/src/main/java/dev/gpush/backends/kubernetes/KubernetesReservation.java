@@ -99,14 +99,34 @@ final class KubernetesReservation {
   /** Creates the Job unless it exists. */
   Gang take() throws InterruptedException {
     try (arrivals) {
-      return queued().take(() -> granted(this::created));
+      return queued()
+          .take(
+              () -> {
+                PodShaping.Result.Fits fits = required();
+                GangSystem system = GangSystems.of(place).system();
+                GangObjects manifest = manifest(fits);
+                complete(created(manifest, system), manifest, system);
+                return placed(system);
+              });
     }
   }
 
-  /** Waits for a Job that was created before, and never creates one. */
+  /**
+   * Waits for a Job that was created before, and never creates one. It fitted then: a node that is
+   * away now may come back.
+   */
   Gang resume() throws InterruptedException {
     try (arrivals) {
-      return queued().resume(() -> granted((_, _) -> existing()));
+      return queued()
+          .resume(
+              () -> {
+                GangSystem system = GangSystems.of(place).system();
+                Json job = existing();
+                if (room(place.roomAsPlanned()) instanceof PodShaping.Result.Fits fits) {
+                  complete(job, manifest(fits), system);
+                }
+                return placed(system);
+              });
     }
   }
 
@@ -126,49 +146,43 @@ final class KubernetesReservation {
     return new GpushException(new BackendFailure.NeverFits(place.name(), reason, works));
   }
 
-  /** Where the Job comes from. */
-  @FunctionalInterface
-  private interface JobSource {
-    Json job(GangObjects manifest, GangSystem system) throws InterruptedException, Unanswered;
-  }
-
-  private Gang granted(JobSource source) throws InterruptedException, Unanswered {
-    PodShaping.Result.Fits fits = shaped(place.roomAsPlanned());
-    quota(fits);
-    new AccessCheck(place).requireCommands();
-    GangSystem system = GangSystems.of(place).system();
-    var manifest =
-        new GangObjects(
-            request,
-            place.settings(),
-            fits.shape(),
-            place.policy().isEmpty(),
-            Topology.of(place.settings(), fits.nodes()));
-    Json job = source.job(manifest, system);
-    complete(job, manifest, system);
-    awaitPlaces(system);
-    return awaitAgents();
-  }
-
-  private PodShaping.Result.Fits shaped(ClusterRoom room) {
-    return switch (new PodShaping(request, place.settings(), room).result()) {
-      case PodShaping.Result.Fits fits -> fits;
+  /** What is checked before anything is made. */
+  private PodShaping.Result.Fits required() throws InterruptedException, Unanswered {
+    return switch (room(place.roomAsPlanned())) {
       case PodShaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
+      case PodShaping.Result.Fits fits -> {
+        if (quota(fits).orElse(null) instanceof Plan.Never(var reason, var works)) {
+          throw never(reason, works);
+        }
+        new AccessCheck(place).requireCommands();
+        yield fits;
+      }
     };
   }
 
+  private PodShaping.Result room(ClusterRoom room) {
+    return new PodShaping(request, place.settings(), room).result();
+  }
+
   /** Why the namespace does not let it start now, if so. */
-  private Optional<String> quota(PodShaping.Result.Fits fits)
+  private Optional<Plan> quota(PodShaping.Result.Fits fits)
       throws InterruptedException, Unanswered {
-    return new KubernetesPlan(place, request)
-        .quota(fits.shape())
-        .map(
-            plan ->
-                switch (plan) {
-                  case Plan.Never(var reason, var works) -> throw never(reason, works);
-                  case Plan.Later(var reason, _, _) -> reason;
-                  case Plan.Now(var what) -> what;
-                });
+    return new KubernetesPlan(place, request).quota(fits.shape());
+  }
+
+  private GangObjects manifest(PodShaping.Result.Fits fits)
+      throws InterruptedException, Unanswered {
+    return new GangObjects(
+        request,
+        place.settings(),
+        fits.shape(),
+        place.policy().isEmpty(),
+        Topology.of(place.settings(), fits.nodes()));
+  }
+
+  private Gang placed(GangSystem system) throws InterruptedException, Unanswered {
+    awaitPlaces(system);
+    return awaitAgents();
   }
 
   // ---- the objects
@@ -261,7 +275,7 @@ final class KubernetesReservation {
 
   private void awaitPlaces(GangSystem system) throws InterruptedException, Unanswered {
     var interval = new PollInterval();
-    PodShaping.Result.Fits fits = shaped(place.roomAsPlanned());
+    PodShaping.Result room = room(place.roomAsPlanned());
     boolean begun = false;
     boolean isFirst = true;
     var returning = new QueueReturn(place, system, random);
@@ -271,7 +285,7 @@ final class KubernetesReservation {
           Json job = living();
           Pods pods = Pods.of(place, request.gang());
           if (!isFirst && Jobs.isSuspended(job) && system.begin() == GangSystem.Begin.ASSEMBLED) {
-            fits = shaped(place.room());
+            room = room(place.room());
           }
           isFirst = false;
           if (!begun && system.begin() == GangSystem.Begin.AT_ONCE && Jobs.isSuspended(job)) {
@@ -280,7 +294,7 @@ final class KubernetesReservation {
           } else if (!Jobs.isSuspended(job) && pods.placed() == request.nodes()) {
             return;
           } else {
-            waiter.waits(words(system, returning, job, pods, fits));
+            waiter.waits(words(system, returning, job, pods, room));
           }
         } catch (Unanswered unknown) {
           waiter.waits("its state is unknown: " + unknown.words());
@@ -293,7 +307,7 @@ final class KubernetesReservation {
   }
 
   private String words(
-      GangSystem system, QueueReturn returning, Json job, Pods pods, PodShaping.Result.Fits fits)
+      GangSystem system, QueueReturn returning, Json job, Pods pods, PodShaping.Result room)
       throws InterruptedException, Unanswered {
     Optional<PodRefusal> refusal = PodRefusal.of(place, job);
     boolean isRefused =
@@ -306,12 +320,14 @@ final class KubernetesReservation {
           List.of(place.kubectl("describe resourcequota,limitrange")));
     }
     if (system.begin() == GangSystem.Begin.ASSEMBLED) {
-      Optional<String> quota = Jobs.isSuspended(job) ? quota(fits) : Optional.empty();
-      if (quota.isPresent()) {
-        return quota.get() + "; nothing is reserved meanwhile";
+      if (Jobs.isSuspended(job) && room instanceof PodShaping.Result.Fits fits) {
+        Optional<String> quota = quota(fits).map(KubernetesReservation::reason);
+        if (quota.isPresent()) {
+          return quota.get() + "; nothing is reserved meanwhile";
+        }
       }
       hopeless(system.waiting(place, job, pods));
-      return switch (assembly.step(job, pods, fits, request.nodes(), system.rest())) {
+      return switch (assembly.step(job, pods, room, request.nodes(), system.rest())) {
         case Assembly.Step.Placed _ -> "all pods are placed";
         case Assembly.Step.Waits(var words) -> refused.map(why -> words + "; " + why).orElse(words);
       };
@@ -327,6 +343,15 @@ final class KubernetesReservation {
         .or(() -> refused)
         .or(pods::unplaced)
         .orElse("its pods are being placed");
+  }
+
+  /** Even a quota that is too small may be changed back while a request waits. */
+  private static String reason(Plan plan) {
+    return switch (plan) {
+      case Plan.Never(var reason, _) -> reason;
+      case Plan.Later(var reason, _, _) -> reason;
+      case Plan.Now(var what) -> what;
+    };
   }
 
   private void remind(GangSystem system, Json job) throws InterruptedException, Unanswered {
@@ -420,7 +445,7 @@ final class KubernetesReservation {
                     "python-image: python:3.13-slim in its block of ~/.gpush/config.yaml",
                     "an image with /bin/sh and a Python 3.6 or later"));
         case BROKEN -> bad = Optional.of(of + log(each.getValue()));
-        case STARTING -> words = of + trouble(troubled, each.getValue(), of);
+        case STARTING, RETRIED -> words = of + trouble(troubled, each.getValue(), of);
         case UNPLACED, TAKEN -> words = of;
       }
     }
@@ -430,15 +455,17 @@ final class KubernetesReservation {
     return bad.orElse(words);
   }
 
-  private String trouble(Map<String, StartupEvents.Trouble> troubled, Json pod, String of) {
+  private String trouble(Map<String, StartupEvents.Trouble> troubled, Json pod, String of)
+      throws InterruptedException {
     StartupEvents.Trouble trouble = troubled.get(Pods.name(pod));
     if (trouble == null) {
       return "";
     }
+    String words = trouble.words().isEmpty() ? "" : "; " + trouble.words();
     if (trouble.isLasting()) {
-      throw place.failed(of + ", and for longer than assembly: allows: " + trouble.words());
+      throw place.failed(of + ", and for longer than assembly: allows" + words + log(pod));
     }
-    return "; " + trouble.words();
+    return words;
   }
 
   /** The last output of a container that has ended; empty if the user may not read it. */

@@ -109,7 +109,8 @@ final class KubernetesRefusalsTest {
           assertInstanceOf(BackendFailure.NeverFits.class, refused(pause, place.request(1, LONG)));
       assertEquals("its image has no /bin/sh", noShell.reason());
 
-      KubernetesBackend none = place.with(Json.object("image", "127.0.0.1:1/acme/train:1"));
+      KubernetesBackend none =
+          place.with(Json.object("image", "127.0.0.1:1/acme/train:1", "assembly", 3));
       BackendFailure.ReserveFailed noImage =
           assertInstanceOf(
               BackendFailure.ReserveFailed.class, refused(none, place.request(1, LONG)));
@@ -143,7 +144,12 @@ final class KubernetesRefusalsTest {
       KubernetesBackend wrong =
           place.with(
               Json.object(
-                  "image", KubernetesRig.BARE_IMAGE, "python-image", KubernetesRig.BARE_IMAGE));
+                  "image",
+                  KubernetesRig.BARE_IMAGE,
+                  "python-image",
+                  KubernetesRig.BARE_IMAGE,
+                  "assembly",
+                  3));
       BackendFailure.ReserveFailed failure =
           assertInstanceOf(
               BackendFailure.ReserveFailed.class, refused(wrong, place.request(1, LONG)));

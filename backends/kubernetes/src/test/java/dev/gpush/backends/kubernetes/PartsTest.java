@@ -242,7 +242,7 @@ final class PartsTest {
 
     assertEquals(
         "its init container fetch: its container ended with 3", PodFailure.of(failed).words());
-    assertEquals(PodFailure.Kind.BROKEN, PodFailure.of(failed).kind());
+    assertEquals(PodFailure.Kind.RETRIED, PodFailure.of(failed).kind());
     assertEquals(Optional.of("fetch"), PodFailure.speaker(failed));
   }
 

@@ -51,16 +51,18 @@ final class Prospect {
   }
 
   private void look(SlurmJob job) throws InterruptedException, Unanswered {
-    List<SlurmJob> all = site.queue().everybody(job.partition());
-    List<SlurmJob> waiting = all.stream().filter(SlurmJob::isWaiting).toList();
+    List<SlurmJob> waiting =
+        site.queue().everybody(job.partition()).stream().filter(SlurmJob::isWaiting).toList();
     long before =
         waiting.stream()
             .filter(
                 other ->
                     other.priority() > job.priority()
                         || (other.priority() == job.priority() && other.id() < job.id()))
-            .count();
-    place = waiting.size() > 1 ? ", " + (before + 1) + " of " + waiting.size() : "";
+            .mapToLong(SlurmJob::tasks)
+            .sum();
+    long all = waiting.stream().mapToLong(SlurmJob::tasks).sum();
+    place = all > 1 ? ", " + (before + 1) + " of " + all : "";
     now = site.clock();
   }
 }

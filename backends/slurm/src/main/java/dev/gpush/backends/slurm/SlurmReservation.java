@@ -67,6 +67,9 @@ final class SlurmReservation {
   /** A reason may be temporary until the scheduler has considered the job. */
   private static final int HOPELESS_LOOKS = 3;
 
+  /** After submission: time for a busy scheduler to consider the job. */
+  private static final Duration NEW = Duration.ofMinutes(5);
+
   private static final int TRIES = 3;
 
   /**
@@ -118,13 +121,13 @@ final class SlurmReservation {
         .take(
             () -> {
               submit();
-              return linked(awaitNodes());
+              return linked(awaitNodes(site.time().nanos() + NEW.toNanos()));
             });
   }
 
   /** Waits for a job that was submitted before, and never submits one. */
   Gang resume() throws InterruptedException {
-    return queued().resume(() -> linked(awaitNodes()));
+    return queued().resume(() -> linked(awaitNodes(site.time().nanos())));
   }
 
   /** A job that remains after a rollback is found by its name. */
@@ -264,7 +267,12 @@ final class SlurmReservation {
     return false;
   }
 
-  private SlurmJob awaitNodes() throws InterruptedException {
+  /**
+   * Waits for the job's nodes.
+   *
+   * @param newUntil by the local clock
+   */
+  private SlurmJob awaitNodes(long newUntil) throws InterruptedException {
     var interval = new PollInterval();
     var prospect = new Prospect(site);
     int misses = 0;
@@ -280,7 +288,8 @@ final class SlurmReservation {
             return job;
           }
           WaitReason reason = WaitReason.of(job.status().reason());
-          hopeless = job.isWaiting() && reason.isHopeless() ? hopeless + 1 : 0;
+          boolean isNew = site.time().nanos() - newUntil < 0;
+          hopeless = job.isWaiting() && reason.isHopeless(isNew) ? hopeless + 1 : 0;
           if (hopeless == HOPELESS_LOOKS) {
             throw never(reason.words(), List.of());
           }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +29,11 @@ final class GoldenWordsTest {
         said -> {
           WaitReason reason = WaitReason.of(said);
           assertFalse(reason.words().isBlank());
-          return (reason.isHopeless() ? "  never: " : "  waits: ") + reason.words() + "\n";
+          return "  "
+              + reason.sense().name().toLowerCase(Locale.ROOT)
+              + ": "
+              + reason.words()
+              + "\n";
         });
   }
 

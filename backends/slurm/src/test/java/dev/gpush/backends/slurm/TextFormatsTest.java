@@ -114,11 +114,37 @@ final class TextFormatsTest {
     assertEquals(List.of("hgx-001", "hgx-003"), HostList.expand(boots.nodes()));
   }
 
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "7 | 1",
+        "7_12 | 1",
+        "7+1 | 1",
+        "7_[3] | 1",
+        "7_[1-3] | 3",
+        "7_[1-5000%50] | 5000",
+        "7_[0-10:2,20,30-31] | 9",
+        "7_[1-3,5,... | 4",
+        "7_[x] | 1",
+      })
+  void anArrayThatWaitsIsAllItsTasks(String id, long tasks) {
+    String line = String.join("\u001f", id, "x", "u", "PENDING", "", "gpu", "", "", "", "9", "");
+
+    SlurmJob job = SlurmJob.parseAll(line).getFirst();
+
+    assertEquals(7, job.id());
+    assertEquals(tasks, job.tasks());
+    assertEquals(id.equals("7") ? List.of(job) : List.of(), SlurmJob.parse(line));
+  }
+
   @Test
   void linesThatAreNoJobsArePassedOver() {
     String array =
         String.join("\u001f", "7_[1-3]", "x", "u", "PENDING", "", "", "", "", "", "", "");
-    assertEquals(List.of(), SlurmJob.parse("CLUSTER: a\n\nWelcome to HPC!\n" + array + "\n"));
+    String text = "CLUSTER: a\n\nWelcome to HPC!\n" + array + "\n";
+    assertEquals(List.of(), SlurmJob.parse(text));
+    assertEquals(1, SlurmJob.parseAll(text).size());
   }
 
   @ParameterizedTest(name = "{0}")

@@ -36,12 +36,11 @@ final class WordsTest {
         "AccountingPolicy",
         "ReservationDeleted",
         "ReservationInvalid",
-        "JobHeldAdmin",
         "JobHoldMaxRequeue",
         "MaxMemPerLimit"
       })
   void hopelessReasons(String reason) {
-    assertTrue(WaitReason.of(reason).isHopeless());
+    assertTrue(WaitReason.of(reason).isHopeless(true));
     assertFalse(WaitReason.of(reason).words().startsWith(reason));
   }
 
@@ -63,6 +62,7 @@ final class WordsTest {
         "Reservation",
         "NvidiaImexChannels",
         "JobHeldUser",
+        "JobHeldAdmin",
         "Dependency",
         "NodeDown",
         "PartitionDown",
@@ -74,8 +74,17 @@ final class WordsTest {
         "SomethingNew"
       })
   void reasonsThatPass(String reason) {
-    assertFalse(WaitReason.of(reason).isHopeless());
+    assertFalse(WaitReason.of(reason).isHopeless(true));
     assertFalse(WaitReason.of(reason).words().isBlank());
+  }
+
+  /** Before a maintenance administrators lower limits for a while. */
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(strings = {"PartitionTimeLimit", "PartitionNodeLimit"})
+  void aLimitThatComesLaterIsWaitedFor(String reason) {
+    assertTrue(WaitReason.of(reason).isHopeless(true));
+    assertFalse(WaitReason.of(reason).isHopeless(false));
+    assertTrue(WaitReason.of("QOSNotAllowed").isHopeless(false));
   }
 
   @Test
@@ -158,6 +167,7 @@ final class WordsTest {
       SlurmJob job =
           new SlurmJob(
               7,
+              1,
               new SlurmJob.Label("", "", ""),
               new SlurmJob.Status(state, ""),
               "",

@@ -36,6 +36,9 @@ public record QueuedRequest(String backend, Waiter waiter, RollBack rollBack) {
     } catch (Unanswered unknown) {
       stays = isResumed;
       throw unknown.known().orElseGet(() -> failure(unknown.words(), isResumed));
+    } catch (GpushException failed) {
+      stays = isResumed && failed.failure() instanceof BackendFailure.Unavailable;
+      throw failed;
     } catch (InterruptedException stop) {
       stays = waiter.leavesPlace();
       throw stop;

@@ -1,5 +1,7 @@
 package dev.gpush.gateway.session.ledger;
 
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
@@ -9,11 +11,28 @@ import java.util.List;
  * A request to one of several backends. It is in the ledger from before the backend is asked until
  * it is proved that nothing is held there.
  *
+ * @param place where that backend was when it was asked, as {@code Capabilities.Places} has it; may
+ *     be empty
  * @param isWanted false once another bid has the gang, or this one failed: it must only be released
  */
-public record Bid(String backend, GangId gang, boolean isWanted) {
+public record Bid(String backend, String place, GangId gang, boolean isWanted) {
+  /** For the backend where it is now. */
+  public static Bid of(Backend backend, GangId gang) {
+    String place = backend.capabilities().places().map(Places::now).orElse("");
+    return new Bid(backend.name(), place, gang, true);
+  }
+
   Bid unwanted() {
-    return new Bid(backend, gang, false);
+    return new Bid(backend, place, gang, false);
+  }
+
+  /** The backend of this name, where it was when it was asked. */
+  public Backend at(Backend now) {
+    return now.capabilities()
+        .places()
+        .filter(_ -> !place.isEmpty())
+        .map(places -> places.at(place))
+        .orElse(now);
   }
 
   /** The gang to release, whatever exists of it. */
@@ -22,12 +41,14 @@ public record Bid(String backend, GangId gang, boolean isWanted) {
   }
 
   Json.Obj json() {
-    return Json.object("backend", backend, "gang", gang.text(), "wanted", isWanted);
+    Json.Obj json = Json.object("backend", backend, "gang", gang.text(), "wanted", isWanted);
+    return place.isEmpty() ? json : json.with("place", place);
   }
 
   static Bid from(Json json) {
     return new Bid(
         json.text("backend").orElseThrow(() -> new IllegalArgumentException("no backend")),
+        json.text("place").orElse(""),
         new GangId(json.text("gang").orElse("")),
         json.flag("wanted"));
   }

@@ -8,6 +8,7 @@ import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -60,7 +61,9 @@ public final class Ledger {
   }
 
   /**
-   * All entries, oldest first; what cannot be read is put aside and returned by {@link #damaged}.
+   * All entries, oldest first; what is no entry is put aside and returned by {@link #damaged}. A
+   * file that cannot be read now may be an entry all the same, of a session that would be forgotten
+   * with it: then this fails.
    */
   public List<LedgerEntry> load() {
     var entries = new ArrayList<LedgerEntry>();
@@ -69,7 +72,7 @@ public final class Ledger {
         if (Files.size(file) > MAX_BYTES) {
           throw new IllegalArgumentException("larger than a ledger entry can be");
         }
-        LedgerEntry entry = LedgerEntry.from(Json.parse(Files.readString(file)));
+        LedgerEntry entry = LedgerEntry.from(Json.parse(read(file)));
         if (!file.equals(file(entry))) {
           // A copied file would be a second session with the same gang.
           throw new IllegalArgumentException("the entry of " + entry.id());
@@ -77,13 +80,27 @@ public final class Ledger {
         entries.add(entry);
       } catch (NoSuchFileException forgotten) {
         // A request that failed in the meantime.
-      } catch (RuntimeException | IOException unreadable) {
+      } catch (CharacterCodingException | RuntimeException damaged) {
         putAside(file);
+      } catch (IOException failed) {
+        throw new GpushException(
+            new GatewayFailure.HomeUnusable(file.toString(), reason(failed)), failed);
       }
     }
     entries.sort(Comparator.comparing(LedgerEntry::created));
     prune(entries);
     return entries;
+  }
+
+  /** On NFS a file that another machine replaces meanwhile cannot be read once. */
+  private static String read(Path file) throws IOException {
+    try {
+      return Files.readString(file);
+    } catch (CharacterCodingException | NoSuchFileException known) {
+      throw known;
+    } catch (IOException replaced) {
+      return Files.readString(file);
+    }
   }
 
   /** Files that were put aside. */

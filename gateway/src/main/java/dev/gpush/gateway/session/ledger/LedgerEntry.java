@@ -262,6 +262,9 @@ public record LedgerEntry(
   public Json.Obj json() {
     IdleRule rule = lease.rule();
     Json.Obj json = fields();
+    if (!reservation.first().place().isEmpty()) {
+      json = json.with("place", reservation.first().place());
+    }
     if (rule != IdleRule.CHOSEN) {
       json = json.with("idle_rule", rule.word());
     }
@@ -327,7 +330,11 @@ public record LedgerEntry(
             IdleRule.of(json.text("idle_rule").orElse("")));
     var reservation =
         new Reservation(
-            new Bid(need(json, "backend"), new GangId(need(json, "gang")), true),
+            new Bid(
+                need(json, "backend"),
+                json.text("place").orElse(""),
+                new GangId(need(json, "gang")),
+                true),
             json.object("inherit").textMap(),
             json.get("grant").map(Gang::from),
             json.items("others").stream().map(Bid::from).toList());

@@ -20,7 +20,7 @@ import java.util.Optional;
 public record Reservation(
     Bid first, Map<String, String> inherit, Optional<Gang> grant, List<Bid> others) {
   public Reservation {
-    first = new Bid(first.backend(), first.gang(), true);
+    first = new Bid(first.backend(), first.place(), first.gang(), true);
     if (grant.isPresent() && !grant.get().id().equals(first.gang())) {
       throw new IllegalArgumentException("granted " + grant.get().id() + " for " + first.gang());
     }
@@ -33,7 +33,7 @@ public record Reservation(
 
   /** Of one backend, which has not been asked yet. */
   public static Reservation of(String backend, GangId gang, Map<String, String> inherit) {
-    return new Reservation(new Bid(backend, gang, true), inherit, Optional.empty(), List.of());
+    return new Reservation(new Bid(backend, "", gang, true), inherit, Optional.empty(), List.of());
   }
 
   Reservation granted(Gang granted) {

@@ -84,7 +84,8 @@ public final class Adoption {
     LedgerEntry entry =
         requests.adopted(
             SessionName.parse(found.session()), config, stranger.backend(), found.gang(), idle);
-    SessionRegistry.Taken taken = registry.adopt(entry, stranger.backend(), ledger);
+    Backend there = entry.reservation().first().at(stranger.backend());
+    SessionRegistry.Taken taken = registry.adopt(entry, there, ledger);
     LiveSession session = taken.session();
     try (TurnQueue.Turn _ = taken.turn()) {
       boolean isOurs = false;

@@ -64,7 +64,7 @@ public final class PendingReleases {
   }
 
   private void release(Bid bid) throws InterruptedException {
-    Optional<Backend> backend = backends.named(bid.backend());
+    Optional<Backend> backend = backends.named(bid.backend()).map(bid::at);
     if (backend.isEmpty()) {
       throw new GpushException(
           new BackendFailure.NotReleased(

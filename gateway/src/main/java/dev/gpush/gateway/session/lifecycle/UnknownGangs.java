@@ -3,6 +3,7 @@ package dev.gpush.gateway.session.lifecycle;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Observation;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.FailureText;
@@ -15,14 +16,15 @@ import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Gangs of this owner that no ledger entry of this home knows: those of another home, and forgotten
- * ones.
+ * Gangs of this owner that no session of this home has: those of another home, forgotten ones, and
+ * those that live although their session counts as ended.
  */
 public final class UnknownGangs {
   private final GatewayIdentity identity;
@@ -37,7 +39,7 @@ public final class UnknownGangs {
     this.configs = configs;
   }
 
-  /** A gang that exists and is not in this home's ledger. */
+  /** A gang that exists and that no session of this home has. */
   public record Stranger(Backend backend, Discovered found) {
     public String what() {
       return "gang " + found.gang().id() + " on " + backend.name();
@@ -98,9 +100,24 @@ public final class UnknownGangs {
                 Optional.empty()));
       }
     }
-    ledger.load().forEach(entry -> known.addAll(gangs(entry)));
+    var over = new HashSet<String>();
+    ledger.load().forEach(entry -> (entry.state().isOver() ? over : known).addAll(gangs(entry)));
     return there.stream()
         .filter(stranger -> !known.contains(stranger.found().gang().id().text()))
+        .filter(
+            stranger -> !over.contains(stranger.found().gang().id().text()) || isThere(stranger))
         .toList();
+  }
+
+  /** Looks once more: its session may have ended since the gangs were listed. */
+  private static boolean isThere(Stranger stranger) {
+    try {
+      return switch (stranger.backend().observe(stranger.found().gang())) {
+        case Observation.Exists _, Observation.Partly _ -> true;
+        case Observation.Gone _, Observation.CannotTell _ -> false;
+      };
+    } catch (GpushException silent) {
+      return false;
+    }
   }
 }

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** The sessions of this process by name and by workspace. Its lock is held for moments only. */
 public final class SessionRegistry {
@@ -113,6 +114,15 @@ public final class SessionRegistry {
   /** Every session, over or not. */
   public synchronized List<LiveSession> all() {
     return List.copyOf(live.values());
+  }
+
+  /** The session of this name, or without one those of this folder. */
+  public Stream<LiveSession> meant(Optional<SessionName> name, Path root) {
+    return all().stream()
+        .filter(
+            session ->
+                name.map(session.name()::equals)
+                    .orElseGet(() -> session.entry().root().equals(root)));
   }
 
   /** Adds a session of an earlier gateway; under a free name if its own is taken now. */

@@ -69,7 +69,16 @@ public final class Placement {
         why.add(PlaceText.unused(backend.name(), request.wanted().natives()));
       }
     }
-    return new Outlook(offers, choice.first(), String.join("; ", why));
+    var smaller = new LinkedHashMap<String, Outlook.Smaller>();
+    if (choice.now().isEmpty() && wish.asked().attach().isEmpty()) {
+      for (Backend backend : candidates) {
+        if (choice.queues().contains(backend.name())) {
+          SmallerRequest.of(backend, asked(backend, intent, request, config))
+              .ifPresent(part -> smaller.put(backend.name(), part));
+        }
+      }
+    }
+    return new Outlook(offers, choice.first(), String.join("; ", why), smaller);
   }
 
   /** Fails unless some backend could grant the request, now or later. */
@@ -89,13 +98,7 @@ public final class Placement {
       List<Backend> candidates, LedgerEntry intent, UpRequest request, Config config)
       throws InterruptedException {
     Map<Backend, Answer> answers =
-        asking.all(
-            candidates,
-            backend -> {
-              // Nothing is reserved yet, so one id serves for all.
-              var bid = new Bid(backend.name(), intent.gang(), true);
-              return requests.gang(asked(intent, backend, bid, request), config);
-            });
+        asking.all(candidates, backend -> asked(backend, intent, request, config));
     return candidates.stream()
         .map(
             backend ->
@@ -105,6 +108,12 @@ public final class Placement {
                     price(config, backend.name(), intent),
                     backend.capabilities().hasQueue()))
         .toList();
+  }
+
+  private GangRequest asked(Backend backend, LedgerEntry intent, UpRequest request, Config config) {
+    // Nothing is reserved yet, so one id serves for all.
+    var bid = new Bid(backend.name(), "", intent.gang(), true);
+    return requests.gang(asked(intent, backend, bid, request), config);
   }
 
   private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {
@@ -204,8 +213,8 @@ public final class Placement {
     private boolean takenNow(PlaceChoice choice) throws InterruptedException {
       var left = new ArrayList<>(choice.now());
       while (!left.isEmpty()) {
-        Backend backend = backend(left.removeFirst());
-        Bid bid = bid(backend.name());
+        Bid bid = bid(left.removeFirst());
+        Backend backend = backend(bid);
         ask(List.of(bid));
         String what = "reserving " + wish.words() + " on " + backend.name();
         try (Talk.Step step = talk.phase(Stage.RESERVE, what)) {
@@ -245,7 +254,7 @@ public final class Placement {
     private void queue(List<String> names) throws InterruptedException {
       var bids = new ArrayList<Bid>();
       for (String name : names) {
-        bids.add(bids.isEmpty() ? bid(name) : requests.bid(name));
+        bids.add(bids.isEmpty() ? bid(name) : requests.bid(backend(name)));
       }
       ask(bids);
       waitAt(bids, race::enter);
@@ -253,12 +262,13 @@ public final class Placement {
 
     /** The first bid has the id that the session was made with. */
     private Bid bid(String name) {
-      return hasAsked ? requests.bid(name) : new Bid(name, session.entry().gang(), true);
+      Backend backend = backend(name);
+      return hasAsked ? requests.bid(backend) : Bid.of(backend, session.entry().gang());
     }
 
     /** Writes every bid to the ledger before its backend is asked. */
     private void ask(List<Bid> bids) {
-      Backend first = backend(bids.getFirst().backend());
+      Backend first = backend(bids.getFirst());
       sayUnused(bids);
       session.move(
           session
@@ -271,16 +281,14 @@ public final class Placement {
     /** Tells the user which settings a backend does not use. */
     private void sayUnused(List<Bid> bids) {
       for (Bid bid : bids) {
-        if (!request.wanted().natives().isEmpty()
-            && !backend(bid.backend()).capabilities().takesNatives()) {
+        if (!request.wanted().natives().isEmpty() && !backend(bid).capabilities().takesNatives()) {
           talk.say(PlaceText.unused(bid.backend(), request.wanted().natives()));
         }
-        if (config.text("image").isPresent()
-            && !backend(bid.backend()).capabilities().takesImages()) {
+        if (config.text("image").isPresent() && !backend(bid).capabilities().takesImages()) {
           talk.say(bid.backend() + " runs no containers; image: is not used there");
         }
         if (config.text("home").isPresent()
-            && (!backend(bid.backend()).capabilities().mountsVolumes()
+            && (!backend(bid).capabilities().mountsVolumes()
                 || request.wanted().attach().isPresent())) {
           talk.say("home: is not used on " + bid.backend() + ", which has home folders of its own");
         }
@@ -304,7 +312,7 @@ public final class Placement {
       String what = "reserving " + wish.words() + " on " + where;
       try (Talk.Step step = talk.phase(Stage.QUEUE, what)) {
         for (Bid bid : bids) {
-          entry.of(bid, backend(bid.backend()), request(bid));
+          entry.of(bid, backend(bid), request(bid));
         }
         int left = bids.size();
         while (true) {
@@ -315,7 +323,7 @@ public final class Placement {
               step.detail(all);
             }
             case ReservationRace.News.Granted(var bid, var gang) -> {
-              session.move(session.entry().won(bid, gang), backend(bid.backend()));
+              session.move(session.entry().won(bid, gang), backend(bid));
               race.stop();
               if (bids.size() > 1) {
                 talk.say(bid.backend() + " was first to provide the nodes");
@@ -330,7 +338,7 @@ public final class Placement {
                 throw refusals.size() == 1 ? failed : nowhere(refusals);
               }
               LedgerEntry rest = session.entry().givenUp(bid);
-              session.move(rest, backend(rest.backend()));
+              session.move(rest, backend(rest.reservation().first()));
               waiting.forget(bid);
               talk.say(FailureText.clause(bid.backend(), failed.failure()));
             }
@@ -349,6 +357,10 @@ public final class Placement {
         case BackendFailure _, MachineFailure _, AgentFailure _ -> {}
         case Failure _ -> throw failed;
       }
+    }
+
+    private Backend backend(Bid bid) {
+      return bid.at(backend(bid.backend()));
     }
 
     private Backend backend(String name) {

@@ -106,7 +106,7 @@ public final class RequestBuilder {
             Set.of(),
             List.of());
     return intent(name, config, wish, backend, Map.of())
-        .with(new Bid(backend.name(), gang.id(), true))
+        .with(Bid.of(backend, gang.id()))
         .granted(gang)
         .foreign(true);
   }
@@ -144,10 +144,10 @@ public final class RequestBuilder {
   }
 
   /** A bid for one more backend, with a new gang id. */
-  Bid bid(String backend) {
+  Bid bid(Backend backend) {
     byte[] gang = new byte[8];
     random.nextBytes(gang);
-    return new Bid(backend, GangId.of(gang), true);
+    return Bid.of(backend, GangId.of(gang));
   }
 
   /**

@@ -35,6 +35,19 @@ public record ResolvedUp(
     return new ResolvedUp(List.of(), entry.asked(), entry.lease(), Set.of(), List.of());
   }
 
+  /** What {@code up} asks of a session that waits: its own request, but for what was explicit. */
+  public ResolvedUp over(LedgerEntry waiting) {
+    var merged =
+        new LedgerEntry.Asked(
+            explicit.contains("nodes") ? nodes() : waiting.asked().nodes(),
+            explicit.contains("gpus") ? gpus() : waiting.gpus(),
+            asked.python(),
+            asked.natives().isEmpty() ? waiting.asked().natives() : asked.natives(),
+            asked.attach().or(() -> waiting.asked().attach()));
+    return new ResolvedUp(
+        explicit.contains("backend") ? backends : waiting.places(), merged, lease, explicit, notes);
+  }
+
   /** The request for all nodes that a backend lends. */
   ResolvedUp borrowing(String backend, Loan loan, String name) {
     var all =

@@ -2,9 +2,12 @@ package dev.gpush.gateway.session;
 
 import static dev.gpush.gateway.session.SessionRig.ask;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Finding;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,6 +52,29 @@ public final class ForgottenTest {
       assertEquals(List.of("ok"), ended.stream().map(Finding::status).toList());
       assertEquals(List.of(), rig.held());
       assertEquals(List.of(), after.endForgotten(Talk.silent()));
+    }
+  }
+
+  /** As after a look at the wrong place: the session counts as ended, and its gang goes on. */
+  @Test
+  void whatLivesAlthoughItsSessionEndedIsListedAndEnded() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      GatewaySessions before = rig.gateway();
+      before.up(ask(rig.project("project"), 2), Talk.silent());
+      before.close();
+      LedgerEntry entry = rig.ledger().load().getFirst();
+      rig.ledger().put(entry.in(SessionState.RELEASED, "its job no longer exists"));
+      GatewaySessions after = rig.gateway();
+      after.recover();
+
+      Finding found = after.doctor().getFirst();
+      List<Finding> ended = after.endForgotten(FakeTalk.answering(true));
+
+      assertEquals("bad", found.status());
+      assertTrue(found.detail().startsWith("still held on "), found.detail());
+      assertEquals(Optional.of("gpush adopt devbox"), found.remedy());
+      assertEquals(List.of("ok"), ended.stream().map(Finding::status).toList());
+      assertEquals(List.of(), rig.held());
     }
   }
 

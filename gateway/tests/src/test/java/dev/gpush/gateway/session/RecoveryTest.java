@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
@@ -17,13 +19,20 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.Reservation;
+import dev.gpush.testkit.fake.FakeBackend;
+import dev.gpush.testkit.fake.FakeSite;
+import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +136,50 @@ final class RecoveryTest {
     Sessions.Finding worst = gateway.doctor().getFirst();
     assertEquals("bad", worst.status());
     assertTrue(worst.detail().startsWith("still held"), worst.detail());
+  }
+
+  /** Of a configuration that leads to another site since a user has switched there. */
+  private record Sites(Map<String, FakeBackend> all, String now) implements Places {
+    Backend configured() {
+      return all.get(now).with(this);
+    }
+
+    @Override
+    public Backend at(String place) {
+      return all.get(place);
+    }
+  }
+
+  @Test
+  void gangsStayWhereTheyAreWhenTheConfigurationLeadsElsewhere() throws Exception {
+    var elsewhere = new FakeSite(rig.path("west"), 8, new ManualClock(), FakeTrouble.none(1));
+    var west = FakeBackend.withAgents(SessionRig.BACKEND, elsewhere, rig.agent());
+    Map<String, FakeBackend> sites = Map.of("east", rig.backend(), "west", west);
+    GatewaySessions before =
+        rig.gateway(List.of(new Sites(sites, "east").configured()), SessionRig.SHORT);
+    GangId ready = rig.gang(before.up(ask(rig.project("ready"), 1), Talk.silent()));
+    GangId asked = rig.gang(before.up(ask(rig.project("asked"), 1), Talk.silent()));
+    before.close();
+    for (LedgerEntry entry : rig.ledger().load()) {
+      if (entry.gang().equals(asked)) {
+        rig.ledger().put(ungranted(entry, SessionState.ASKED).with(entry.reservation().first()));
+      }
+    }
+
+    GatewaySessions gateway =
+        rig.gateway(List.of(new Sites(sites, "west").configured()), SessionRig.SHORT);
+    gateway.recover();
+
+    until(
+        "both are ready",
+        () -> SessionRig.states(gateway).equals(List.of(SessionState.READY, SessionState.READY)));
+    assertEquals(
+        Set.of(ready, asked),
+        rig.held().stream().map(found -> found.gang().id()).collect(Collectors.toSet()));
+    for (SessionView view : gateway.list()) {
+      gateway.down(view.name(), true, Talk.silent());
+    }
+    rig.assertNothingLeft(gateway);
   }
 
   @Test
@@ -265,7 +318,8 @@ final class RecoveryTest {
     Sessions.Finding finding = gateway.doctor().getFirst();
     assertEquals("bad", finding.status());
     assertTrue(finding.detail().contains("hpc"), finding.detail());
-    assertEquals(SessionState.LEAKED, recorded(any));
+    // A leak would be released, with its runs, by the gateway that has the backend again.
+    assertEquals(SessionState.READY, recorded(any));
   }
 
   @Test

@@ -267,7 +267,7 @@ public final class SessionRig implements AutoCloseable {
     return asked.wanting(asked.wanted().size(Optional.of(nodes), Optional.empty()));
   }
 
-  static UpRequest sized(UpRequest asked, int nodes, String gpus) {
+  public static UpRequest sized(UpRequest asked, int nodes, String gpus) {
     Optional<GpuRequest> each = Optional.of(GpuRequest.parse(gpus));
     return asked.wanting(asked.wanted().size(Optional.of(nodes), each));
   }

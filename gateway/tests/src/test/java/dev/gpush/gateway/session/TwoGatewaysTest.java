@@ -2,6 +2,7 @@ package dev.gpush.gateway.session;
 
 import static dev.gpush.gateway.session.SessionRig.DEVBOX;
 import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.discarding;
 import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -32,21 +33,21 @@ public final class TwoGatewaysTest {
       other.recover();
       until("it is refused", () -> isDegraded(other));
 
-      looksOn(other, "me@here");
+      looksOn(other, project, "me@here");
       assertEquals(SessionState.READY, laptop.list().getFirst().state());
 
       SessionView taken = other.up(ask(project, 2), Talk.silent());
 
       assertEquals(SessionState.READY, taken.state());
       until("the first one is told", () -> isDegraded(laptop));
-      looksOn(laptop, "me@desk");
+      looksOn(laptop, project, "me@desk");
 
       // Also a new gateway of the first home does not take it back by itself.
       laptop.close();
       GatewaySessions again = rig.gateway();
       again.recover();
       until("the new one is refused", () -> isDegraded(again));
-      looksOn(again, "me@desk");
+      looksOn(again, project, "me@desk");
       assertEquals(SessionState.READY, other.list().getFirst().state());
 
       again.up(ask(project, 2), Talk.silent());
@@ -61,7 +62,7 @@ public final class TwoGatewaysTest {
     return view.state() == SessionState.DEGRADED && view.detail().startsWith("held by");
   }
 
-  private static void looksOn(GatewaySessions gateway, String holder) {
+  private static void looksOn(GatewaySessions gateway, Path project, String holder) {
     SessionView view = gateway.list().getFirst();
     assertEquals(SessionState.DEGRADED, view.state());
     assertEquals("held by " + holder + "; gpush up takes it over", view.detail());
@@ -71,7 +72,8 @@ public final class TwoGatewaysTest {
     for (var command :
         List.<Command>of(
             () -> gateway.sync(DEVBOX, false, Talk.silent()),
-            () -> gateway.down(DEVBOX, true, Talk.silent()))) {
+            () -> gateway.down(DEVBOX, true, Talk.silent()),
+            () -> gateway.up(discarding(ask(project, 1)), Talk.silent()))) {
       var refused = assertThrows(GpushException.class, command::run);
       var failure = assertInstanceOf(AgentFailure.Superseded.class, refused.failure());
       assertEquals(holder, failure.holder());

@@ -95,7 +95,7 @@ public final class GatewayCommand implements Action {
       return 0;
     }
     call.print(address + "\n");
-    Optional<Path> browser = print ? Optional.empty() : Programs.browser(call);
+    Optional<Path> browser = print ? Optional.empty() : Programs.opener(call);
     if (browser.isPresent()) {
       Path file = page.file(address);
       call.say("if your browser cannot read " + file + ", open the address; it works once");

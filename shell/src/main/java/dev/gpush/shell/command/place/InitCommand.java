@@ -39,7 +39,8 @@ import picocli.CommandLine.Parameters;
       "",
       "~/.gpush/config.yaml, new:",
       "    …",
-      "wrote ~/.gpush/config.yaml"
+      "wrote ~/.gpush/config.yaml",
+      "next: gpush up --gpus 1, or gpush up without GPUs"
     })
 public final class InitCommand implements Action {
   /** More are a screen of no use; --json has them all. */
@@ -67,13 +68,23 @@ public final class InitCommand implements Action {
     show(call, proposal);
     if (proposal.changes().isEmpty()) {
       call.say(proposal.paste().isEmpty() ? "nothing new to write" : "nothing was written");
+      next(call, proposal);
     } else if (isAgreed(call, proposal)) {
       for (Change change : proposal.changes()) {
         call.services().setup().write(change);
         call.say("wrote " + call.shortened(change.file()));
       }
+      next(call, proposal);
     }
     return status(call, proposal);
+  }
+
+  private static void next(Call call, SetupProposal proposal) {
+    if (proposal.paste().isEmpty()) {
+      boolean isOnlyHere =
+          proposal.found().stream().allMatch(found -> found.kind().equals("local"));
+      call.say("next: gpush up" + (isOnlyHere ? "" : " --gpus 1, or gpush up without GPUs"));
+    }
   }
 
   /** A script that says --yes must notice that backends are missing. */
@@ -160,8 +171,8 @@ public final class InitCommand implements Action {
         .forEach(
             place ->
                 table.row(place.name(), CleanText.line(place.why(), MOST_REASON), place.remedy()));
-    call.print("\n");
-    call.print(table);
+    // Not cut at the edge of the window: what to try is last.
+    call.print("\n" + String.join("\n", table.lines(0)) + "\n");
     if (places.size() > MOST_SHOWN) {
       call.say((places.size() - MOST_SHOWN) + " more: gpush init --json");
     }

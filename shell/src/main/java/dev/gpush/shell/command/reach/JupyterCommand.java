@@ -95,7 +95,7 @@ public final class JupyterCommand implements Action {
       return 0;
     }
     call.print(address + "\n");
-    Optional<Path> opener = print ? Optional.empty() : Programs.browser(call);
+    Optional<Path> opener = print ? Optional.empty() : Programs.opener(call);
     return opener.isEmpty()
         ? 0
         : call.invocation().spawn(List.of(opener.get().toString(), address), Map.of());

@@ -19,16 +19,15 @@ public final class Programs {
         .findFirst();
   }
 
-  /** Opens links with the desktop's programs. */
-  static Optional<Path> opener(Call call) {
-    return find(call, "open").or(() -> find(call, "xdg-open"));
-  }
-
-  /** As {@link #opener}, where there is a screen to show a page on. */
-  public static Optional<Path> browser(Call call) {
+  /**
+   * Opens links with the desktop's programs, where there is a screen for them. A Linux without one
+   * may have them, too, and its {@code open} is the same as {@code xdg-open}.
+   */
+  public static Optional<Path> opener(Call call) {
     boolean hasScreen =
         call.environment().containsKey("DISPLAY")
             || call.environment().containsKey("WAYLAND_DISPLAY");
-    return find(call, "open").or(() -> find(call, "xdg-open").filter(_ -> hasScreen));
+    Optional<Path> linux = find(call, "xdg-open");
+    return linux.isPresent() ? linux.filter(_ -> hasScreen) : find(call, "open");
   }
 }

@@ -15,6 +15,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.TraceText;
 import dev.gpush.shell.render.WhyDocuments;
+import dev.gpush.shell.text.Width;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.top.TopPictures;
 import dev.gpush.shell.why.Explanation;
@@ -42,7 +43,8 @@ import picocli.CommandLine.Parameters;
           + " and the odd rank is named. For that py-spy must be in the environment of the ranks or"
           + " on PATH of the nodes (pip install py-spy); it never stops a rank. Without it, the"
           + " kernel's view of the processes is shown. Ranks that were started by hand in ssh are"
-          + " found, too. Without an argument: the newest run in progress, else one that failed"
+          + " found, too. A run that prints its steps is compared with itself and with earlier"
+          + " runs. Without an argument: the newest run in progress, else one that failed"
           + " last, within the hour, else the session."
     },
     footer = {
@@ -52,6 +54,11 @@ import picocli.CommandLine.Parameters;
       "  it has printed nothing for 11m"
     })
 public final class WhyCommand implements Action {
+  private static final String CONTINUED = "    ";
+
+  /** A narrower terminal, or none. */
+  private static final int LEAST_COLUMNS = 20;
+
   @Parameters(
       paramLabel = "RUN|NAME",
       arity = "0..1",
@@ -260,9 +267,9 @@ public final class WhyCommand implements Action {
   }
 
   private static void print(Call call, Explanation answer) {
-    call.print(Clean.line(answer.text()) + "\n");
+    sentence(call, "", answer.text());
     for (Evidence each : answer.evidence()) {
-      call.print("  " + Clean.line(each.text()) + "\n");
+      sentence(call, "  ", each.text());
       each.below().forEach(line -> call.print("    " + indented(line) + "\n"));
     }
     String label = "try: ";
@@ -270,6 +277,14 @@ public final class WhyCommand implements Action {
       call.print("  " + label + Clean.line(remedy) + "\n");
       label = "     ";
     }
+  }
+
+  /** Of a terminal no word is torn; what a user copies, and files, keep their lines. */
+  private static void sentence(Call call, String lead, String text) {
+    int columns = call.console().look().columns() - lead.length() - CONTINUED.length();
+    String line = Clean.line(text);
+    List<String> lines = columns < LEAST_COLUMNS ? List.of(line) : Width.wrapped(line, columns);
+    call.print(lead + String.join("\n" + lead + CONTINUED, lines) + "\n");
   }
 
   /** Cleaned without the loss of its indentation, which tells a traceback's lines apart. */

@@ -30,7 +30,8 @@ import picocli.CommandLine.Option;
     description = {
       "Of each GPU utilisation, memory, power and its limit, temperature, the clock and why it is"
           + " throttled; of each node processors, memory, network, RDMA and the room in the"
-          + " workspace; of each run its processes. What differs from its like comes first, with a"
+          + " workspace; of each run its processes and, if it prints them, its steps, their rate and"
+          + " how that differs from the run's median. What differs from its like comes first, with a"
           + " !. Nodes are sampled only as long as this runs. Keys: q ends, s sorts, / filters,"
           + " arrows and Enter or a number open a node, Esc goes back. Without a terminal, and with"
           + " --once, it prints one picture; with --json a document for each."

@@ -48,7 +48,7 @@ import picocli.CommandLine.Parameters;
     footer = {
       "$ gpush up --nodes 2 --for 8h",
       "devbox: 2 cpu nodes on local in 1s; 8h left, 1h idle",
-      "next: gpush run train.py"
+      "next: gpush run train.py · gpush link, then ssh devbox"
     })
 public final class UpCommand implements Action {
   @Parameters(
@@ -166,8 +166,22 @@ public final class UpCommand implements Action {
       if (!outlook.why().isEmpty()) {
         call.say(outlook.why());
       }
+      outlook
+          .offers()
+          .forEach(
+              offer ->
+                  Optional.ofNullable(outlook.smaller().get(offer.backend()))
+                      .ifPresent(part -> call.say(words(offer.backend(), part))));
     }
     return status(outlook);
+  }
+
+  private static String words(String backend, Outlook.Smaller part) {
+    return backend
+        + " would grant --nodes "
+        + part.nodes()
+        + (part.gpus().isNone() ? "" : " --gpus " + part.gpus())
+        + " now";
   }
 
   /** 0 if the request can be granted, now or later; else the status of the failure. */
@@ -248,9 +262,15 @@ public final class UpCommand implements Action {
     if (session.isNew()) {
       call.printTrace(session.trace());
       sayProblems(call, session);
-      call.say("next: gpush run train.py");
+      call.say(next(call, session));
     }
     return 0;
+  }
+
+  private static String next(Call call, SessionView session) {
+    String ssh = "ssh " + session.name();
+    boolean isLinked = call.services().gateway().ssh().isLinked();
+    return "next: gpush run train.py · " + (isLinked ? ssh : "gpush link, then " + ssh);
   }
 
   /** Only what is wrong: the nodes are there, and a run may still be what the user wants. */

@@ -105,9 +105,26 @@ final class CodeCommandTest {
     starts("gpush code --yes --zed", zed, "ssh://devbox/home/ann/gpush/devbox/proj");
   }
 
+  /** A machine that is reached by ssh has the programs of a desktop, too. */
+  @Test
+  void withoutAScreenNothingIsOpened(@TempDir Path programs) throws Exception {
+    program(programs, "open");
+    program(programs, "xdg-open");
+
+    desk.expect(
+        """
+        $ gpush code --yes
+        2> gpush: VS Code was not opened
+        2>   because the command code is not on your PATH, and nothing here opens links
+        2>   try: gpush code --print --yes
+        ? 3
+        """);
+  }
+
   @Test
   void withoutItsProgramTheDesktopOpensItsLink(@TempDir Path programs) throws Exception {
     String opener = program(programs, "xdg-open");
+    desk.environment("DISPLAY", ":0");
     starts(
         "gpush code --yes 'a&b'",
         opener,

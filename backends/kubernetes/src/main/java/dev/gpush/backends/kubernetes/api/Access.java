@@ -17,8 +17,11 @@ import java.util.Optional;
  * @param backend the name of the block of the configuration, for failures
  * @param kubeconfig the file; empty: as KUBECONFIG says, else the one in the home folder
  * @param context of that file; empty: its current one
+ * @param server where that context led before. If it was renamed, the current one is used, provided
+ *     that it leads there
  */
-public record Access(String backend, Optional<Path> kubeconfig, Optional<String> context) {
+public record Access(
+    String backend, Optional<Path> kubeconfig, Optional<String> context, Optional<String> server) {
   private static final Path TOKEN = Path.of(Config.KUBERNETES_SERVICE_ACCOUNT_TOKEN_PATH);
 
   /**
@@ -30,6 +33,19 @@ public record Access(String backend, Optional<Path> kubeconfig, Optional<String>
 
   /** One WebSocket per node, and some requests beside them. */
   private static final int MOST_AT_ONCE = 1024;
+
+  public Access(String backend, Optional<Path> kubeconfig, Optional<String> context) {
+    this(backend, kubeconfig, context, Optional.empty());
+  }
+
+  /** The same file, for what was made with this context when it led to this server. */
+  public Access at(Optional<String> formerContext, String formerServer) {
+    return new Access(backend, kubeconfig, formerContext, Optional.of(formerServer));
+  }
+
+  static String server(Config config) {
+    return config.getMasterUrl().replaceFirst("/+$", "");
+  }
 
   /** The state of the files that matter; it changes after a login. */
   String stamp() {
@@ -84,7 +100,8 @@ public record Access(String backend, Optional<Path> kubeconfig, Optional<String>
       return;
     }
     List<String> known = config.getContexts().stream().map(each -> each.getName()).toList();
-    if (!known.contains(context.get())) {
+    boolean isRenamed = server.isPresent() && server.get().equals(server(config));
+    if (!known.contains(context.get()) && !isRenamed) {
       throw unavailable(
           "there is no context "
               + context.get()

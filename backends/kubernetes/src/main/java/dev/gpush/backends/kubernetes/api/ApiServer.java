@@ -21,6 +21,16 @@ public interface ApiServer {
   /** Its address, as the kubeconfig has it. */
   String server();
 
+  /** The context that leads to it; empty when there is none. */
+  default Optional<String> context() {
+    return Optional.empty();
+  }
+
+  /** The same with other access; this one where there is only one. */
+  default ApiServer at(Access access) {
+    return this;
+  }
+
   Json get(String path) throws InterruptedException, Unanswered, ApiRefusal;
 
   /** Empty when there is no such object. */

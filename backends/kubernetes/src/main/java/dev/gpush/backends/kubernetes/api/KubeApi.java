@@ -8,6 +8,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.time.DurationText;
+import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -24,7 +25,9 @@ import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -46,13 +49,23 @@ public final class KubeApi implements ApiServer {
   private static final int FIRST_WITH_V5 = 30;
 
   private final Access access;
-  private final ReentrantLock lock = new ReentrantLock();
-
-  // guarded by lock
-  private Optional<Client> client = Optional.empty();
+  private final Clients clients;
 
   public KubeApi(Access access) {
+    this(access, new Clients());
+  }
+
+  private KubeApi(Access access, Clients clients) {
     this.access = access;
+    this.clients = clients;
+  }
+
+  /** Of one kubeconfig; each login is made once. */
+  private static final class Clients {
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // guarded by lock
+    private final Map<Access, Client> all = new HashMap<>();
   }
 
   private record Client(Config config, HttpClient http, String stamp, CompletableFuture<Json> of) {}
@@ -66,7 +79,21 @@ public final class KubeApi implements ApiServer {
 
   @Override
   public String server() {
-    return client().config().getMasterUrl().replaceFirst("/+$", "");
+    return Access.server(client().config());
+  }
+
+  @Override
+  public Optional<String> context() {
+    return context(client().config());
+  }
+
+  private static Optional<String> context(Config config) {
+    return Optional.ofNullable(config.getCurrentContext()).map(NamedContext::getName);
+  }
+
+  @Override
+  public ApiServer at(Access other) {
+    return new KubeApi(other, clients);
   }
 
   // ---- objects
@@ -143,7 +170,7 @@ public final class KubeApi implements ApiServer {
 
   private Answer send(String method, String path, String type, String body)
       throws InterruptedException, Unanswered {
-    Client now = client();
+    Client now = reached();
     HttpRequest.Builder request =
         now.http()
             .newHttpRequestBuilder()
@@ -160,7 +187,7 @@ public final class KubeApi implements ApiServer {
   }
 
   private static URI uri(Client now, String path) {
-    return URI.create(now.config().getMasterUrl().replaceFirst("/+$", "") + path);
+    return URI.create(Access.server(now.config()) + path);
   }
 
   private static Optional<Instant> date(String header) {
@@ -292,22 +319,33 @@ public final class KubeApi implements ApiServer {
 
   // ---- logging in
 
+  /** A kubeconfig that cannot be used now says nothing about what is in the cluster. */
+  private Client reached() throws Unanswered {
+    try {
+      return client();
+    } catch (GpushException noAccess) {
+      throw new Unanswered(FailureText.clause(noAccess.failure()), noAccess);
+    }
+  }
+
   private Client client() {
     String stamp = access.stamp();
-    lock.lock();
+    clients.lock.lock();
     try {
-      if (client.isPresent() && client.get().stamp().equals(stamp)) {
-        return client.get();
+      Client known = clients.all.get(access);
+      if (known != null && known.stamp().equals(stamp)) {
+        return known;
       }
       Config config = access.config();
       HttpClient.Factory factory = new PromptSockets();
       // The former client stays usable; its idle threads end by themselves.
       var made =
           new Client(config, factory.newBuilder(config).build(), stamp, new CompletableFuture<>());
-      client = Optional.of(made);
+      clients.all.put(access, made);
+      clients.all.put(access.at(context(config), Access.server(config)), made);
       return made;
     } finally {
-      lock.unlock();
+      clients.lock.unlock();
     }
   }
 }

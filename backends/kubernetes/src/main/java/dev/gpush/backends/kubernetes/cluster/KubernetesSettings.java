@@ -132,6 +132,17 @@ public record KubernetesSettings(
     }
   }
 
+  /** The same pods in the place of a gang, wherever the kubeconfig leads now. */
+  public KubernetesSettings at(ClusterPlace there) {
+    return new KubernetesSettings(
+        access.at(there.context(), there.server()),
+        Optional.of(there.namespace()),
+        pod,
+        scheduling,
+        resources,
+        times);
+  }
+
   public static KubernetesSettings of(BackendConfig config) {
     Json.Obj values = config.values();
     return new KubernetesSettings(

@@ -85,10 +85,10 @@ public final class Assembly {
   /**
    * Does the next step.
    *
-   * @param fits the request's needs, and the nodes for it
+   * @param room the request's needs, and the nodes for it
    * @param rest between two attempts
    */
-  public Step step(Json job, Pods pods, PodShaping.Result.Fits fits, int nodes, Duration rest)
+  public Step step(Json job, Pods pods, PodShaping.Result room, int nodes, Duration rest)
       throws InterruptedException, Unanswered {
     if (isFirst && Jobs.start(job).isPresent()) {
       // Another gateway may have taken it back just now.
@@ -97,7 +97,7 @@ public final class Assembly {
     isFirst = false;
     try {
       return Jobs.isSuspended(job)
-          ? suspended(job, pods, fits, nodes)
+          ? suspended(job, pods, room, nodes)
           : assembling(job, pods, nodes, rest);
     } catch (ApiRefusal refusal) {
       if (refusal.isConflict()) {
@@ -107,9 +107,20 @@ public final class Assembly {
     }
   }
 
-  private Step suspended(Json job, Pods pods, PodShaping.Result.Fits fits, int nodes)
+  private Step suspended(Json job, Pods pods, PodShaping.Result room, int nodes)
       throws InterruptedException, Unanswered, ApiRefusal {
     begun = Optional.empty();
+    return switch (room) {
+      case PodShaping.Result.Fits fits -> suspended(job, pods, fits, nodes);
+      case PodShaping.Result.Hopeless(var reason, _) -> {
+        letGo();
+        yield new Step.Waits(failed + reason + "; nothing is reserved meanwhile");
+      }
+    };
+  }
+
+  private Step suspended(Json job, Pods pods, PodShaping.Result.Fits fits, int nodes)
+      throws InterruptedException, Unanswered, ApiRefusal {
     if (!pods.living().isEmpty()) {
       return new Step.Waits(failed + "its pods are being deleted");
     }

@@ -235,7 +235,12 @@ public final class AttachedGangs {
   private Map<Integer, AgentAnswer> ask(Gang gang, Json.Obj control, Duration limit)
       throws InterruptedException, Unanswered {
     List<Integer> all = gang.nodes().stream().map(NodeInfo::index).toList();
-    return agents.ask(gang.id(), all, nodes -> pods(gang, nodes), control, limit);
+    Map<Integer, AgentAnswer> answers =
+        agents.ask(gang.id(), all, nodes -> pods(gang, nodes), control, limit);
+    if (answers.size() < all.size() || !AgentAnswer.withoutAgent(answers).isEmpty()) {
+      place.requireHome();
+    }
+    return answers;
   }
 
   public Optional<Json> pod(NodeInfo node) throws InterruptedException, Unanswered {

@@ -2,6 +2,7 @@ package dev.gpush.backends.kubernetes.pods;
 
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.kubernetes.cluster.ClusterPlace;
 import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
 import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
 import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
@@ -30,13 +31,40 @@ public final class Namespace {
   private final KubernetesSettings settings;
   private final ApiServer api;
   private final Clock clock;
+  private final Optional<ClusterPlace> former;
+
+  /** Where a gang was found last, else where it was made; empty: wherever this leads. */
+  private final AtomicReference<Optional<String>> home;
+
   private final AtomicReference<Optional<Seen>> seen = new AtomicReference<>(Optional.empty());
 
   public Namespace(String name, KubernetesSettings settings, ApiServer api, Clock clock) {
+    this(name, settings, api, clock, Optional.empty());
+  }
+
+  private Namespace(
+      String name,
+      KubernetesSettings settings,
+      ApiServer api,
+      Clock clock,
+      Optional<ClusterPlace> former) {
     this.name = name;
     this.settings = settings;
     this.api = api;
     this.clock = clock;
+    this.former = former;
+    this.home = new AtomicReference<>(former.map(ClusterPlace::server));
+  }
+
+  /** Where it leads now. */
+  public ClusterPlace now() {
+    return new ClusterPlace(api.context(), namespace(), api.server());
+  }
+
+  /** The namespace that was there, by the context of that time. */
+  public Namespace at(ClusterPlace there) {
+    KubernetesSettings fixed = settings.at(there);
+    return new Namespace(name, fixed, api.at(fixed.access()), clock, Optional.of(there));
   }
 
   private record Seen(ClusterRoom room, long nanos) {}
@@ -79,14 +107,48 @@ public final class Namespace {
 
   /** The Job of a gang; if there are several, which should never happen, the oldest. */
   public Optional<Json> job(GangId gang) throws InterruptedException, Unanswered {
+    Optional<Json> found;
     try {
-      return list(Jobs.GROUP, "jobs", PodTag.selector(gang)).stream()
-          .min(
-              Comparator.comparing(
-                  job -> job.object("metadata").text("creationTimestamp").orElse("")));
+      found =
+          list(Jobs.GROUP, "jobs", PodTag.selector(gang)).stream()
+              .min(
+                  Comparator.comparing(
+                      job -> job.object("metadata").text("creationTimestamp").orElse("")));
     } catch (ApiRefusal refusal) {
       throw notAllowed("list jobs", refusal);
     }
+    if (found.isEmpty()) {
+      requireHome();
+    } else if (former.isPresent()) {
+      // Its cluster has another address now.
+      home.set(Optional.of(api.server()));
+    }
+    return found;
+  }
+
+  /**
+   * For a gang that is not found.
+   *
+   * @throws Unanswered if this may be another cluster than the gang's, where its absence means
+   *     nothing
+   */
+  public void requireHome() throws Unanswered {
+    Optional<String> is = home.get();
+    if (is.isEmpty() || is.get().equals(api.server())) {
+      return;
+    }
+    String context = former.flatMap(ClusterPlace::context).map(it -> "context " + it).orElse("it");
+    String why =
+        context
+            + " leads to "
+            + api.server()
+            + " now, and these nodes were made at "
+            + is.get()
+            + ", which may be another cluster";
+    String remedy = "kubectl config set-cluster CLUSTER --server=" + is.get();
+    throw new Unanswered(
+        why + "; try " + remedy,
+        new GpushException(new BackendFailure.Unavailable(name, why, remedy)));
   }
 
   /**

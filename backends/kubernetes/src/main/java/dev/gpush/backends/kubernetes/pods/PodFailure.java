@@ -4,6 +4,7 @@ import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.core.json.Json;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -18,6 +19,8 @@ public record PodFailure(String words, Kind kind) {
     UNPLACED,
     /** It is placed and being started. */
     STARTING,
+    /** Its start has failed and is tried again, which may help. */
+    RETRIED,
     /** It will never run as requested. */
     BROKEN,
     /** The image has no Python, or no shell to find it with. */
@@ -27,14 +30,22 @@ public record PodFailure(String words, Kind kind) {
   }
 
   /** These reasons never end without a change by the user. */
-  private static final Set<String> HOPELESS =
+  private static final Set<String> HOPELESS = Set.of("InvalidImageName", "ErrImageNeverPull");
+
+  /** The kubelet tries again: a registry is busy, a secret comes later, a disk is slow. */
+  private static final Set<String> RETRIED =
       Set.of(
+          "ErrImagePull",
           "ImagePullBackOff",
-          "InvalidImageName",
-          "ErrImageNeverPull",
           "CreateContainerConfigError",
           "CreateContainerError",
           "RunContainerError");
+
+  /** What a registry says of an image that it does not give. */
+  private static final Pattern REFUSED =
+      Pattern.compile("(?i)not found|manifest unknown|denied|unauthorized|invalid reference");
+
+  private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"");
 
   private static final String NO_SHELL = "its image has no /bin/sh";
 
@@ -51,8 +62,9 @@ public record PodFailure(String words, Kind kind) {
     Json.Obj waiting = container.object("state").object("waiting");
     Json.Obj ended = lastEnd(container);
     String why = waiting.text("reason").orElse("");
-    if (HOPELESS.contains(why)) {
-      return broken(start(why, waiting.text("message").orElse("")));
+    Optional<PodFailure> unstarted = unstarted(waiting);
+    if (unstarted.isPresent()) {
+      return unstarted.get();
     }
     if (ended.text("reason").isPresent()) {
       return ended(ended);
@@ -67,9 +79,6 @@ public record PodFailure(String words, Kind kind) {
     String node = pod.object("spec").text("nodeName").orElse("");
     return new PodFailure(
         switch (why) {
-          case "ErrImagePull" ->
-              "its image cannot be pulled yet: "
-                  + ClusterText.clean(waiting.text("message").orElse(""));
           case "" -> "it is being started on " + node;
           case "ContainerCreating", "PodInitializing" ->
               "its image and volumes are fetched to " + node;
@@ -82,14 +91,16 @@ public record PodFailure(String words, Kind kind) {
   private static Optional<PodFailure> beforehand(Json pod) {
     for (Json each : pod.object("status").items("initContainerStatuses")) {
       String of = "its init container " + each.text("name").orElse("") + ": ";
-      Json.Obj waiting = each.object("state").object("waiting");
-      String why = waiting.text("reason").orElse("");
-      if (HOPELESS.contains(why)) {
-        String words = start(why, waiting.text("message").orElse(""));
-        return Optional.of(new PodFailure(of + words, Kind.BROKEN));
+      Optional<PodFailure> unstarted = unstarted(each.object("state").object("waiting"));
+      if (unstarted.isPresent()) {
+        boolean isRetried = unstarted.get().kind() == Kind.RETRIED;
+        return Optional.of(
+            new PodFailure(of + unstarted.get().words(), isRetried ? Kind.RETRIED : Kind.BROKEN));
       }
       if (hasFailed(each)) {
-        return Optional.of(new PodFailure(of + ended(lastEnd(each)).words(), Kind.BROKEN));
+        boolean isOver = Pods.hasEnded(pod);
+        return Optional.of(
+            new PodFailure(of + ended(lastEnd(each)).words(), isOver ? Kind.BROKEN : Kind.RETRIED));
       }
     }
     return Optional.empty();
@@ -137,13 +148,28 @@ public record PodFailure(String words, Kind kind) {
     return disruption(pod).map(PodFailure::words).or(() -> own);
   }
 
-  private static String start(String reason, String message) {
+  /** Why a container that waits cannot be started; empty if nothing has failed. */
+  private static Optional<PodFailure> unstarted(Json waiting) {
+    String reason = waiting.text("reason").orElse("");
+    String message = waiting.text("message").orElse("");
     String said = message.isEmpty() ? reason : ClusterText.clean(message);
-    return switch (reason) {
-      case "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull" ->
-          "its image cannot be pulled: " + said;
-      default -> unstarted(message.isEmpty() ? reason : message);
-    };
+    if (HOPELESS.contains(reason)) {
+      return Optional.of(new PodFailure("its image cannot be pulled: " + said, Kind.BROKEN));
+    }
+    if (!RETRIED.contains(reason)) {
+      return Optional.empty();
+    }
+    if (reason.equals("ErrImagePull") || reason.equals("ImagePullBackOff")) {
+      // The names of images are quoted.
+      boolean isRefused = REFUSED.matcher(QUOTED.matcher(message).replaceAll("")).find();
+      return Optional.of(
+          isRefused
+              ? new PodFailure("its image cannot be pulled: " + said, Kind.BROKEN)
+              : new PodFailure("its image cannot be pulled yet: " + said, Kind.RETRIED));
+    }
+    PodFailure broken = broken(unstarted(message.isEmpty() ? reason : message));
+    return Optional.of(
+        broken.kind() == Kind.NO_PYTHON ? broken : new PodFailure(broken.words(), Kind.RETRIED));
   }
 
   private static PodFailure broken(String words) {

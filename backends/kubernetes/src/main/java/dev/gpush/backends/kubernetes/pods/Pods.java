@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -18,6 +19,9 @@ import java.util.TreeMap;
  * @param all also those that end or have ended
  */
 public record Pods(List<Json> all) {
+  private static final Set<PodFailure.Kind> STARTING =
+      Set.of(PodFailure.Kind.STARTING, PodFailure.Kind.RETRIED);
+
   private static final String INDEX = "batch.kubernetes.io/job-completion-index";
 
   public Pods {
@@ -123,7 +127,7 @@ public record Pods(List<Json> all) {
   /** Those that are placed and do not run yet. */
   public List<Json> starting() {
     return byNode().values().stream()
-        .filter(pod -> PodFailure.of(pod).kind() == PodFailure.Kind.STARTING && !isRunning(pod))
+        .filter(pod -> !isRunning(pod) && STARTING.contains(PodFailure.of(pod).kind()))
         .toList();
   }
 

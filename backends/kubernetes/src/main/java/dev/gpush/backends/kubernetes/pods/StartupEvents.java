@@ -39,15 +39,16 @@ public final class StartupEvents {
   }
 
   /**
-   * The last event of a pod that is being started.
+   * The trouble of a pod that is being started.
    *
+   * @param words of its last event; empty if only its status has them
    * @param isLasting for longer than pods may take to be placed
    */
   public record Trouble(String words, boolean isLasting) {}
 
   /**
-   * By the pod's name, without pods whose last event was normal. One request for all of them:
-   * events have no labels, and each request reads all of a namespace.
+   * By the pod's name, without pods whose last event was normal and whose start has not failed. One
+   * request for all of them: events have no labels, and each request reads all of a namespace.
    */
   public Map<String, Trouble> of(List<Json> starting) throws InterruptedException, Unanswered {
     long now = place.time().nanos();
@@ -61,14 +62,20 @@ public final class StartupEvents {
     var found = new HashMap<String, Trouble>();
     for (Json pod : starting) {
       String name = Pods.name(pod);
+      Optional<Json> event =
+          Optional.ofNullable(last.get(pod.object("metadata").text("uid").orElse("")));
       Optional<String> said =
-          Optional.ofNullable(last.get(pod.object("metadata").text("uid").orElse("")))
-              .filter(event -> event.text("type").orElse("").equals("Warning"))
-              .flatMap(event -> event.text("message"));
-      if (said.isPresent()) {
+          event
+              .filter(each -> each.text("type").orElse("").equals("Warning"))
+              .flatMap(each -> each.text("message"));
+      if (said.isPresent() || PodFailure.of(pod).kind() == PodFailure.Kind.RETRIED) {
         long first = since.computeIfAbsent(name, _ -> now);
-        boolean isLasting = now - first > place.settings().scheduling().assembly().toNanos();
-        found.put(name, new Trouble(ClusterText.clean(said.get()), isLasting));
+        // A pull that is tried again may take long.
+        boolean isPulling =
+            event.filter(each -> each.text("reason").orElse("").equals("Pulling")).isPresent();
+        boolean isLasting =
+            !isPulling && now - first > place.settings().scheduling().assembly().toNanos();
+        found.put(name, new Trouble(ClusterText.clean(said.orElse("")), isLasting));
       } else {
         since.remove(name);
       }

@@ -13,7 +13,7 @@ import java.util.Optional;
  *
  * @param answers by path, with the query
  */
-record RecordedServer(Map<String, String> answers) implements ApiServer {
+public record RecordedServer(Map<String, String> answers) implements ApiServer {
   @Override
   public Optional<String> namespace() {
     return Optional.empty();

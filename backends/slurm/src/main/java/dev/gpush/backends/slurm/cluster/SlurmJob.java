@@ -5,14 +5,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A job as squeue describes it.
  *
+ * @param id of a task of an array, or of a part of a heterogeneous job, the number before it
+ * @param tasks how many jobs it stands for: an array that waits is one line
  * @param nodes those that it has, as Slurm's list of hosts; empty while it waits
  */
 public record SlurmJob(
     long id,
+    long tasks,
     Label label,
     Status status,
     String partition,
@@ -69,28 +74,80 @@ public record SlurmJob(
           "RESV_DEL_HOLD",
           "EXPEDITING");
 
-  /** Skips lines that are not jobs (banners, cluster headings). */
+  private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
+
+  /** {@code 123_7}, {@code 123_[1-50,60%5]}, {@code 123+0}. */
+  private static final Pattern PART = Pattern.compile("([0-9]{1,18})([_+].*)");
+
+  /** Of a list of tasks: {@code 7}, {@code 1-50}, {@code 1-50:2}. */
+  private static final Pattern RANGE =
+      Pattern.compile("([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?");
+
+  /**
+   * Jobs that can be gpush's own: no arrays and no heterogeneous jobs. Skips lines that are not
+   * jobs (banners, cluster headings).
+   */
   public static List<SlurmJob> parse(String text) {
-    return text.lines().map(SlurmJob::line).flatMap(Optional::stream).toList();
+    return text.lines()
+        .flatMap(line -> line(line).stream())
+        .filter(each -> NUMBER.matcher(each.written()).matches())
+        .map(Line::job)
+        .toList();
   }
 
-  private static Optional<SlurmJob> line(String line) {
+  /** All users' jobs. */
+  public static List<SlurmJob> parseAll(String text) {
+    return text.lines().flatMap(line -> line(line).stream()).map(Line::job).toList();
+  }
+
+  /**
+   * How many tasks are in what follows the number of an array; a list that squeue cuts has more.
+   */
+  private static long tasks(String part) {
+    if (!part.startsWith("_[")) {
+      return 1;
+    }
+    long tasks = 0;
+    for (String each : part.substring(2).replaceFirst("[%\\]].*", "").split(",", -1)) {
+      Matcher range = RANGE.matcher(each);
+      if (range.matches()) {
+        long first = Long.parseLong(range.group(1));
+        long last = Optional.ofNullable(range.group(2)).map(Long::parseLong).orElse(first);
+        long step = Optional.ofNullable(range.group(3)).map(Long::parseLong).orElse(1L);
+        tasks += Math.max(0, last - first) / Math.max(1, step) + 1;
+      }
+    }
+    return Math.max(1, tasks);
+  }
+
+  /**
+   * A line of squeue.
+   *
+   * @param written the id as squeue writes it
+   */
+  private record Line(String written, SlurmJob job) {}
+
+  private static Optional<Line> line(String line) {
     String[] words = line.split(BETWEEN, FIELDS);
-    // A task of an array is not gpush's, and its id is not a number.
-    if (words.length < FIELDS || !words[0].strip().matches("[0-9]{1,18}")) {
+    String written = words[0].strip();
+    Matcher part = PART.matcher(written);
+    boolean isPart = part.matches();
+    if (words.length < FIELDS || !(isPart || NUMBER.matcher(written).matches())) {
       return Optional.empty();
     }
     List<String> fields = Arrays.stream(words).map(String::strip).toList();
     String priority = fields.get(9);
-    return Optional.of(
+    var job =
         new SlurmJob(
-            Long.parseLong(fields.get(0)),
+            Long.parseLong(isPart ? part.group(1) : written),
+            isPart ? tasks(part.group(2)) : 1,
             new Label(fields.get(1), fields.get(2), fields.get(10)),
             new Status(fields.get(3), fields.get(4)),
             fields.get(5),
             new Times(fields.get(6), fields.get(8)),
             fields.get(7),
-            priority.matches("[0-9]{1,18}") ? Long.parseLong(priority) : 0));
+            NUMBER.matcher(priority).matches() ? Long.parseLong(priority) : 0);
+    return Optional.of(new Line(written, job));
   }
 
   public boolean hasEnded() {

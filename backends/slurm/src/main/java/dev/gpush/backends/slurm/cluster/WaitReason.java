@@ -3,24 +3,54 @@ package dev.gpush.backends.slurm.cluster;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.core.text.PhraseTable;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
  * Why a job has not started, in plain words, and whether waiting makes sense. Slurm accepts jobs
  * that can never run and lets them wait; gpush must not wait with them.
  *
- * @param isHopeless it will never start as requested
+ * @param sense of waiting
  */
-public record WaitReason(String words, boolean isHopeless) {
+public record WaitReason(String words, Sense sense) {
+  /** Whether waiting makes sense. */
+  public enum Sense {
+    WAITS,
+    /**
+     * It will not start as requested, if that is so right after it was submitted. Later an
+     * administrator has changed a limit, perhaps only until a maintenance is over.
+     */
+    EARLY,
+    /** It will never start as requested. */
+    NEVER;
+
+    private static Sense of(String word) {
+      return valueOf(word.toUpperCase(Locale.ROOT));
+    }
+  }
+
   private static final List<Rule> RULES =
       PhraseTable.rows(WaitReason.class, "wait-reasons.txt", 3).stream()
-          .map(row -> new Rule(Pattern.compile(row.get(0)), row.get(1).equals("never"), row.get(2)))
+          .map(row -> new Rule(Pattern.compile(row.get(0)), Sense.of(row.get(1)), row.get(2)))
           .toList();
 
-  private record Rule(Pattern word, boolean isHopeless, String words) {
+  private record Rule(Pattern word, Sense sense, String words) {
     WaitReason of(String said) {
-      return new WaitReason(words.replace("%s", ClusterText.clean(said)), isHopeless);
+      return new WaitReason(words.replace("%s", ClusterText.clean(said)), sense);
     }
+  }
+
+  /**
+   * Whether it will never start as requested.
+   *
+   * @param isNew it was submitted just now
+   */
+  public boolean isHopeless(boolean isNew) {
+    return switch (sense) {
+      case WAITS -> false;
+      case EARLY -> isNew;
+      case NEVER -> true;
+    };
   }
 
   /**
@@ -53,6 +83,6 @@ public record WaitReason(String words, boolean isHopeless) {
   }
 
   private static WaitReason waits(String words) {
-    return new WaitReason(words, false);
+    return new WaitReason(words, Sense.WAITS);
   }
 }

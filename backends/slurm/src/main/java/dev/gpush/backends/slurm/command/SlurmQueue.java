@@ -65,7 +65,7 @@ public final class SlurmQueue {
     if (!partitions.isEmpty()) {
       command.addAll(List.of("-p", partitions));
     }
-    return SlurmJob.parse(commands.read(command));
+    return SlurmJob.parseAll(commands.read(command));
   }
 
   /** The gang's job: of several, the oldest, because a lost reply may have caused a second one. */

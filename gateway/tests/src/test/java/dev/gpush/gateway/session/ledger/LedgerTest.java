@@ -225,6 +225,21 @@ final class LedgerTest {
     assertFalse(Files.exists(folder));
   }
 
+  /** Its session would be forgotten while its nodes go on. */
+  @Test
+  void whatCannotBeReadNowIsNotPutAside() throws IOException {
+    LedgerEntry good = entries.any(SessionState.READY);
+    ledger.put(good);
+    Path unreadable = Files.createDirectory(folder.resolve("unreadable.json"));
+
+    GpushException thrown = assertThrows(GpushException.class, ledger::load);
+
+    assertInstanceOf(GatewayFailure.HomeUnusable.class, thrown.failure());
+    assertEquals(List.of(), ledger.damaged());
+    Files.delete(unreadable);
+    assertEquals(List.of(good), ledger.load());
+  }
+
   @Test
   void aHomeThatCannotBeWrittenIsNamed() throws IOException {
     Files.createDirectories(folder.getParent());

@@ -11,7 +11,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.FakeTalk;
 import dev.gpush.gateway.session.GatewaySessions;
@@ -22,8 +27,11 @@ import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -233,5 +241,30 @@ final class PlacementTest {
     away.open();
     until("it is proved", () -> entry().others().isEmpty());
     down(sessions);
+  }
+
+  /** What {@code up --dry-run} says of a session that waits is about the session's own request. */
+  @Test
+  void aWaitingRequestKnowsWhatPartOfItWouldBeGranted() throws Exception {
+    GatewaySessions sessions = sessions(places.queueing("hpc"));
+    Path project = rig.project("project");
+    UpRequest big = SessionRig.ask(project).named(Optional.of(new SessionName("big")));
+    sessions.up(SessionRig.sized(SessionRig.ask(project), 1, "5"), talk);
+    Task<SessionView, Exception> waiting =
+        rig.tasks().fork("up", () -> sessions.up(SessionRig.sized(big, 2, "2"), talk));
+    until(
+        "it waits",
+        () -> sessions.list().stream().anyMatch(view -> view.state() == SessionState.QUEUED));
+
+    assertEquals(
+        Map.of("hpc", new Outlook.Smaller(1, GpuRequest.parse("2"))), sessions.plan(big).smaller());
+    assertEquals(
+        Map.of("hpc", new Outlook.Smaller(1, GpuRequest.parse("3"))),
+        sessions.plan(SessionRig.sized(big, 1, "6")).smaller());
+
+    down(sessions);
+    assertEquals("big", waiting.get().name().text());
+    assertEquals(Map.of(), sessions.plan(SessionRig.sized(big, 1, "3")).smaller());
+    sessions.down(new SessionName("big"), true, talk);
   }
 }

@@ -1,0 +1,204 @@
+package dev.gpush.backends.kubernetes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.agent.AgentImage;
+import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.BackendPlace;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A request that waits is not ended by what a look happens to see. */
+final class WaitingRequestTest {
+  private static final String NODES = "/api/v1/nodes";
+
+  private final Tasks tasks = Tasks.named("test", (_, _) -> {});
+  private final SecureRandom random = new SecureRandom();
+  private final FakeServer server = new FakeServer();
+  private final GangRequest request =
+      BackendPlace.fresh(random, 2, "8", BackendContract.LONG, Map.of());
+
+  /** A suspended Job in a cluster whose nodes a test sets. */
+  private static final class FakeServer implements ApiServer {
+    final Map<String, Json> answers = new ConcurrentHashMap<>();
+    final ConcurrentLinkedQueue<String> changes = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public Optional<String> namespace() {
+      return Optional.of("ml");
+    }
+
+    @Override
+    public String server() {
+      return "https://fake";
+    }
+
+    @Override
+    public Json get(String path) {
+      return answers.getOrDefault(path.replaceFirst("[?].*", ""), items());
+    }
+
+    @Override
+    public Json create(String path, Json object) {
+      changes.add("create " + path);
+      return object;
+    }
+
+    @Override
+    public Json replace(String path, Json object) {
+      changes.add("replace " + path);
+      return object;
+    }
+
+    @Override
+    public Json change(String path, Json change) {
+      changes.add("change " + path);
+      return change;
+    }
+
+    @Override
+    public void delete(String path, Json options) {
+      changes.add("delete " + path);
+    }
+
+    @Override
+    public Instant time() {
+      return Instant.EPOCH;
+    }
+
+    @Override
+    public Json version() {
+      return Json.object("minor", "33");
+    }
+
+    @Override
+    public String log(String namespace, String pod, String container) {
+      return "";
+    }
+
+    @Override
+    public Pipe exec(String namespace, String pod, String container, List<String> arguments)
+        throws IOException {
+      throw new IOException(pod);
+    }
+  }
+
+  private static Json items(Json... items) {
+    return Json.object("items", List.of(items));
+  }
+
+  private static Json node(String name, boolean isCordoned) {
+    return Json.object(
+        "metadata",
+        Json.object("name", name),
+        "spec",
+        Json.object("unschedulable", isCordoned),
+        "status",
+        Json.object(
+            "allocatable",
+                Json.object("nvidia.com/gpu", "8", "cpu", "64", "memory", "256Gi", "pods", "110"),
+            "conditions", List.of(Json.object("type", "Ready", "status", "True"))));
+  }
+
+  private Backend backend() {
+    var values = Json.object("gang", "plain", "image", "acme/train:1");
+    return KubernetesBackend.over(
+        server,
+        new BackendConfig("k8s", "kubernetes", values, ""),
+        new AgentImage(tasks, random),
+        tasks,
+        Clock.system(),
+        random);
+  }
+
+  @AfterEach
+  void end() {
+    tasks.close();
+  }
+
+  private static void heard(LinkedBlockingQueue<String> said, String words) throws Exception {
+    var others = new ArrayList<String>();
+    while (others.size() < 30) {
+      String last = said.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+      assertNotNull(last, words);
+      if (last.contains(words)) {
+        return;
+      }
+      others.add(last);
+    }
+    fail(words + " was not said, but " + others);
+  }
+
+  @Test
+  void aNodeThatIsAwayForAMomentEndsNoRequestThatWaits() throws Exception {
+    Json job =
+        Json.object(
+            "metadata", Json.object("name", "gpush-1", "uid", "u"),
+            "spec", Json.object("suspend", true));
+    server.answers.put("/apis/batch/v1/namespaces/ml/jobs", items(job));
+    server.answers.put(NODES, items(node("n1", true)));
+    var said = new LinkedBlockingQueue<String>();
+    Waiter waiter =
+        new Waiter() {
+          @Override
+          public void waits(String words) {
+            said.add(words);
+          }
+
+          @Override
+          public boolean leavesPlace() {
+            return true;
+          }
+        };
+    var queue = backend().capabilities().queue().orElseThrow();
+
+    Task<Gang, RuntimeException> waiting = tasks.fork("gang", () -> queue.resume(request, waiter));
+
+    String away = "not for 2, even on an empty cluster; nothing is reserved meanwhile";
+    heard(said, away);
+    server.answers.put(NODES, items(node("n1", true), node("n2", true)));
+    heard(said, "there is room for 0 of its 2 nodes");
+    server.answers.put(NODES, items(node("n1", true)));
+    heard(said, away);
+    waiting.cancel();
+    waiting.join(BackendContract.LIMIT);
+    assertEquals(List.of(), server.changes.stream().filter(it -> it.startsWith("delete")).toList());
+  }
+
+  @Test
+  void aNewRequestThatCannotFitIsRefused() {
+    server.answers.put(NODES, items(node("n1", false)));
+
+    assertInstanceOf(
+        BackendFailure.NeverFits.class,
+        assertThrows(GpushException.class, () -> backend().reserve(request)).failure());
+  }
+}

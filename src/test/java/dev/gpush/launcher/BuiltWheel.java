@@ -1,0 +1,49 @@
+package dev.gpush.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The Python package, from the jars of this build. */
+public final class BuiltWheel {
+  private BuiltWheel() {}
+
+  /** The wheel, made in a folder. */
+  public static Path in(Path folder) throws IOException, InterruptedException {
+    Path root = LauncherIT.launcher().resolveSibling(".").normalize();
+    Path made = folder.resolve("made");
+    String lib = root.resolve("app/target/gpush/lib").toString();
+    String man = folder.resolve("man").toString();
+    String pages = "dev.gpush.shell.command.ManPages";
+    called(List.of(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", pages, man));
+    String wheel = root.resolve("scripts/wheel").toString();
+    called(List.of(wheel, lib, man, System.getProperty("localRepository"), made.toString()));
+    return made.resolve("gpush_nodes-0.1.0.dev0-py3-none-any.whl");
+  }
+
+  /** A new venv with the wheel, by pip, which fetches the Java. */
+  public static Path installed(Path wheel, Path venv) throws IOException, InterruptedException {
+    called(List.of("python3", "-m", "venv", venv.toString()));
+    String pip = venv.resolve("bin/pip").toString();
+    called(List.of(pip, "install", "--quiet", wheel.toString()));
+    return venv;
+  }
+
+  private static void called(List<String> command) throws IOException, InterruptedException {
+    Path out = Files.createTempFile("gpush-wheel", ".out");
+    try {
+      Process process =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(out.toFile())
+              .redirectInput(Path.of("/dev/null").toFile())
+              .start();
+      assertEquals(0, process.waitFor(), Files.readString(out));
+    } finally {
+      Files.delete(out);
+    }
+  }
+}
