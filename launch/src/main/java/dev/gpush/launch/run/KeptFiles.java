@@ -9,11 +9,11 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.node.LaunchNode;
 import java.time.Duration;
-import java.util.Collection;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /**
  * Has nodes keep the files with which a run begins, so that {@code run --at} can have them again,
@@ -28,7 +28,9 @@ public final class KeptFiles {
   private final List<Long> waiting;
   private final Clock clock;
   private final Tasks tasks;
-  private final Map<Integer, Task<Json, RuntimeException>> asked = new TreeMap<>();
+  private final List<Asked> asked = new ArrayList<>();
+
+  private record Asked(int node, Task<Json, RuntimeException> task) {}
 
   /**
    * @param waiting generations of runs that wait, which are not to go before others
@@ -44,15 +46,17 @@ public final class KeptFiles {
   public void begin(long generation) {
     Json.Obj params = Json.object("generation", generation, "also", waiting);
     for (LaunchNode node : nodes) {
-      asked.put(
-          node.info().index(), tasks.fork("keep", () -> node.calls().call("run.keep", params)));
+      asked.add(
+          new Asked(
+              node.info().index(),
+              tasks.fork("keep", () -> node.calls().call("run.keep", params))));
     }
   }
 
   /** Before a run waits. */
   public void keep(long generation) throws InterruptedException {
     begin(generation);
-    await(asked.keySet());
+    await(asked);
   }
 
   /**
@@ -66,26 +70,27 @@ public final class KeptFiles {
     long end = end();
     try {
       boolean areThere = true;
-      for (int node : asked.keySet()) {
+      for (Asked node : asked) {
         areThere &= isThere(node, generation, end);
       }
       return areThere;
     } finally {
-      asked.values().forEach(Task::cancel);
+      asked.forEach(node -> node.task().cancel());
     }
   }
 
-  private boolean isThere(int node, long generation, long end) throws InterruptedException {
+  private boolean isThere(Asked node, long generation, long end) throws InterruptedException {
     try {
       return answer(node, end).number("generation").orElse(generation) == generation;
     } catch (TimeoutException silent) {
       throw new GpushException(
-          new AgentFailure.LinkOver(node, "no answer for " + DurationText.of(PATIENCE)), silent);
+          new AgentFailure.LinkOver(node.node(), "no answer for " + DurationText.of(PATIENCE)),
+          silent);
     } catch (GpushException refused) {
       if (RunStart.isRefused(refused, "moved")) {
         return false;
       }
-      throw RunStart.at(node, refused);
+      throw RunStart.at(node.node(), refused);
     }
   }
 
@@ -94,12 +99,14 @@ public final class KeptFiles {
    * for one whose link is cut.
    */
   public void await(RunRecord run) throws InterruptedException {
-    await(run.parts().stream().map(RunRecord.Part::node).toList());
+    Set<Integer> its =
+        run.parts().stream().map(RunRecord.Part::node).collect(Collectors.toUnmodifiableSet());
+    await(asked.stream().filter(node -> its.contains(node.node())).toList());
   }
 
-  private void await(Collection<Integer> these) throws InterruptedException {
+  private void await(List<Asked> these) throws InterruptedException {
     long end = end();
-    for (int node : these) {
+    for (Asked node : these) {
       try {
         answer(node, end);
       } catch (TimeoutException | GpushException _) {
@@ -112,12 +119,11 @@ public final class KeptFiles {
     return clock.nanos() + PATIENCE.toNanos();
   }
 
-  private Json answer(int node, long end) throws InterruptedException, TimeoutException {
-    Task<Json, RuntimeException> task = asked.get(node);
+  private Json answer(Asked node, long end) throws InterruptedException, TimeoutException {
     try {
-      return task.get(Duration.ofNanos(end - clock.nanos()));
+      return node.task().get(Duration.ofNanos(end - clock.nanos()));
     } catch (TimeoutException silent) {
-      task.cancel();
+      node.task().cancel();
       throw silent;
     }
   }
