@@ -1,4 +1,5 @@
 """Runs from a snapshot: real files that the real conversation has written, and real supervisors."""
+import json
 import os
 import signal
 import sys
@@ -196,6 +197,17 @@ class SnapshotTest(FilesTest):
         found = unsaved.look(self.root, self.state)
         self.assertEqual(found["paths"], ["snapshots/7/project/train.py", "snapshots/7/project/" + name, name, "data/words.txt"])
 
+    def test_and_so_does_what_cannot_be_looked_at(self):
+        self.make()
+        folder = os.fsdecode(snapshot.folder_of(self.root, self.state, 7))
+        value = json.loads(read(folder, "made.json").decode())
+        name = "x" * 256        # no file system has that
+        value["copied"][name] = value["copied"]["train.py"]
+        put(json.dumps(value).encode(), folder, "made.json")
+        left = snapshot.Left(os.path.dirname(os.fsencode(folder)))
+        self.assertTrue(left.is_alone(b"7/project/" + name.encode()))
+        self.assertFalse(left.is_alone(b"7/project/train.py"))
+
     def test_what_a_run_makes_is_counted_once(self):
         made = self.make()
         put(b"12345", self.tree, "out")
@@ -219,8 +231,11 @@ class SnapshotTest(FilesTest):
             os.unlink(place)
             damage()
             self.assertEqual(snapshot.clean(self.root, self.state, (), is_last=True), [])
-            with self.assertRaises(OSError):
+            with self.assertRaises(Refused) as refused:
                 snapshot.make(self.root, self.state, 7, 1)
+            self.assertEqual(refused.exception.code, "exists")
+            with self.assertRaises(OSError):
+                snapshot.make(self.root, self.state, 7, 1, again=True)
             self.assertIn("snapshots/7/project/results.csv", unsaved.look(self.root, self.state)["paths"])
             self.assertEqual(read(self.tree, "results.csv"), b"only here")
         os.unlink(place)
@@ -345,7 +360,9 @@ class KeptTest(FilesTest):
         second = self.keep({"train.py": b"print(2)\n"})
         for number, generation in enumerate((first, second), 1):
             os.utime(os.path.join(self.state, "kept/G%d.json" % generation), (number, number))
-        self.assertEqual(kept.Keeping(self.root, self.state, first).begin(), {"generation": second})
+        keeping = kept.Keeping(self.root, self.state, first)
+        self.assertEqual(keeping.begin(), {"generation": second})
+        keeping.keep()
         os.utime(os.path.join(self.state, "kept/G%d.json" % first), (1, 1))
         self.node.push({"train.py": b"print(3)\n"})
         keeping = kept.Keeping(self.root, self.state, self.node.generation, [first])

@@ -36,7 +36,12 @@ def make(root, state, run, generation, again=False):
     """The files of this generation; with `again` those that the attempt before has left. The path of the tree."""
     root = os.path.abspath(os.fsencode(root))
     folder = folder_of(root, state, run)
-    known = Snapshot.load(folder)
+    try:
+        known = Snapshot.load(folder)
+    except OSError:
+        if again:
+            raise
+        raise Refused("exists", {"run": run})           # what a run of before has made may be in it
     if known is not None and not again:
         known.bring(False)      # of a run that did not start
         if look(folder) is not None:
@@ -288,7 +293,9 @@ class Snapshot:
 
     def is_touched(self, path, entry):
         """Its content is still that of the workspace."""
-        return entry[0] == FILE and content_of(os.path.join(self.tree, path)) == entry[3]
+        ours = os.path.join(self.tree, path)
+        status = look(ours)
+        return entry[0] == FILE and status is not None and status.st_size == entry[1] and content_of(ours) == entry[3]
 
     def bring_changed(self, path, entry, keeps):
         """In the place of what it was made from; not if that has changed, too."""
@@ -376,7 +383,10 @@ class Left:
         found = self.of(run)
         if path == MADE or found is None:
             return False
-        return found is UNKNOWN or found.is_alone(path.partition(b"/")[2])
+        try:
+            return found is UNKNOWN or found.is_alone(path.partition(b"/")[2])
+        except OSError:
+            return True         # it may be
 
     def of(self, run):
         if run not in self.snapshots:

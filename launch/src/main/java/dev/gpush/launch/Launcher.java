@@ -11,7 +11,6 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunDifference;
-import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
@@ -23,6 +22,7 @@ import dev.gpush.launch.check.GangCheck;
 import dev.gpush.launch.fabric.session.RunFabrics;
 import dev.gpush.launch.fabric.session.SessionFacts;
 import dev.gpush.launch.journal.RunTalk;
+import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.plan.LaunchInput;
@@ -34,7 +34,6 @@ import dev.gpush.launch.python.OutputFolders;
 import dev.gpush.launch.python.Pythons;
 import dev.gpush.launch.run.Attempts;
 import dev.gpush.launch.run.KeptFiles;
-import dev.gpush.launch.run.QueueTurn;
 import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
@@ -43,6 +42,7 @@ import dev.gpush.launch.run.RunListing;
 import dev.gpush.launch.run.RunRecord;
 import dev.gpush.launch.run.RunStart;
 import dev.gpush.launch.run.RunWatch;
+import dev.gpush.launch.run.SessionTurn;
 import dev.gpush.launch.words.BatchBody;
 import dev.gpush.launch.words.RunWords;
 import java.nio.file.Path;
@@ -204,17 +204,17 @@ public final class Launcher implements AutoCloseable {
    * Starts a run on all its nodes or on none; returns as soon as all have started. The code is on
    * the nodes already.
    *
-   * @param turn of the caller, which nothing is sent without
+   * @param turn the turn of the caller; without it nothing is sent to the nodes
    * @throws GpushException with a {@link LaunchFailure}, or the failure of a node's link
    */
-  public RunView launch(RunRequest request, LaunchInput input, QueueTurn turn, Talk talk)
+  public RunView launch(RunRequest request, LaunchInput input, SessionTurn turn, Talk talk)
       throws InterruptedException {
     Optional<RunRecord> repeated = history.repeated(request.command(), site.name());
     LaunchMaker.ResolvedRun run = maker.resolve(request, input, repeated);
     repeated.ifPresent(record -> LaunchMaker.sayNotRepeated(record, request, talk));
     LaunchMaker.ModeAndPythons decided = maker.decide(run, talk);
     try {
-      return launchNow(run, decided, talk);
+      return launchNow(run, decided, false, talk);
     } catch (GpushException full) {
       if (!run.isQueued()
           || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
@@ -224,8 +224,8 @@ public final class Launcher implements AutoCloseable {
       waiting.add(generation);
       try {
         // Before anything else is sent.
-        keptFiles().keep(generation);
-        turn.leave();
+        keptFiles(site.nodes()).keep(generation);
+        turn.release();
         try (Talk.Step _ = talk.phase(Stage.SLOTS, "waiting for " + String.join(", ", holders))) {
           return launchWhenFree(run, decided, turn, talk);
         }
@@ -235,21 +235,38 @@ public final class Launcher implements AutoCloseable {
     }
   }
 
-  private KeptFiles keptFiles() {
-    return new KeptFiles(site.nodes(), List.copyOf(waiting), tasks);
+  private KeptFiles keptFiles(List<LaunchNode> nodes) {
+    return new KeptFiles(nodes, List.copyOf(waiting), clock, tasks);
   }
 
   private RunView launchNow(
-      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, Talk talk)
+      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, boolean hasWaited, Talk talk)
       throws InterruptedException {
     launching.lockInterruptibly();
     try {
       SlotPlan slots = slots(run);
+      boolean isApart = hasWaited && run.usesWorkspace() && !hasItsFiles(run, slots);
+      if (isApart) {
+        talk.say(
+            "other files were sent meanwhile: this run gets those of G" + run.input().generation());
+      }
+      LaunchMaker.ResolvedRun what = isApart ? run.fromSnapshot() : run;
+      LaunchMaker.ModeAndPythons how = isApart ? maker.decide(what, talk) : decided;
       try (Talk.Step _ = talk.phase(Stage.RANKS, "starting the ranks")) {
-        return start(maker.plan(run, decided, slots, talk), run, talk).view();
+        return start(maker.plan(what, how, slots, talk), what, talk).view();
       }
     } finally {
       launching.unlock();
+    }
+  }
+
+  private boolean hasItsFiles(LaunchMaker.ResolvedRun run, SlotPlan slots)
+      throws InterruptedException {
+    try {
+      return keptFiles(slots.nodes().stream().map(site.nodes()::get).toList())
+          .areThere(run.input().generation());
+    } catch (GpushException refused) {
+      throw maker.explained(refused, run);
     }
   }
 
@@ -258,7 +275,7 @@ public final class Launcher implements AutoCloseable {
   }
 
   private RunView launchWhenFree(
-      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, QueueTurn turn, Talk talk)
+      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, SessionTurn turn, Talk talk)
       throws InterruptedException {
     while (true) {
       synchronized (ends) {
@@ -266,31 +283,18 @@ public final class Launcher implements AutoCloseable {
       }
       try {
         slots(run);
-        turn.enter();
-        return launchOnItsFiles(run, decided, talk);
+        turn.acquire();
+        try {
+          return launchNow(run, decided, true, talk);
+        } finally {
+          turn.release();
+        }
       } catch (GpushException full) {
         if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
           throw full;
         }
-      } finally {
-        turn.leave();
       }
     }
-  }
-
-  /** In the workspace, if nothing else was sent there meanwhile. */
-  private RunView launchOnItsFiles(
-      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, Talk talk)
-      throws InterruptedException {
-    long generation = run.input().generation();
-    if (run.options().ranks().fromSnapshot()
-        || run.parsed().kind() != RunKind.PROGRAM
-        || keptFiles().keep(generation)) {
-      return launchNow(run, decided, talk);
-    }
-    talk.say("other files were sent meanwhile: this run gets those of G" + generation);
-    LaunchMaker.ResolvedRun apart = run.fromSnapshot();
-    return launchNow(apart, maker.decide(apart, talk), talk);
   }
 
   private RunRecord start(LaunchPlan plan, LaunchMaker.ResolvedRun run, Talk talk)
@@ -322,7 +326,7 @@ public final class Launcher implements AutoCloseable {
     List<NodeCalls> nodes =
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
     Json.Obj about = record.in(RunView.State.RUNNING).about();
-    KeptFiles keeping = keptFiles();
+    KeptFiles keeping = keptFiles(site.nodes());
     keeping.begin(record.launched().generation());
     List<RunRecord.Part> parts =
         started(plan.parts(), start(plan, record, nodes, about, 0).start(false));

@@ -26,6 +26,7 @@ public final class FakeNode implements NodeCalls {
   private final ArrayDeque<String> refusals = new ArrayDeque<>();
   private final List<String> calls = new ArrayList<>();
   private final List<Long> kept = new ArrayList<>();
+  private Optional<String> keepsNot = Optional.empty();
   private Optional<Long> present = Optional.empty();
   private final List<Json> specs = new ArrayList<>();
   private Optional<String> broken = Optional.empty();
@@ -154,6 +155,13 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
+  /** Each run.keep is refused with this code. */
+  void refuseToKeep(String code) {
+    synchronized (lock) {
+      keepsNot = Optional.of(code);
+    }
+  }
+
   /** The generations whose files it was asked to keep. */
   List<Long> kept() {
     synchronized (lock) {
@@ -251,6 +259,9 @@ public final class FakeNode implements NodeCalls {
   private Json keep(Json params) {
     long generation = params.number("generation").orElse(0L);
     kept.add(generation);
+    if (keepsNot.isPresent()) {
+      throw refused("run.keep", keepsNot.get());
+    }
     if (present.isPresent() && present.get() != generation) {
       return Json.object("generation", present.get());
     }

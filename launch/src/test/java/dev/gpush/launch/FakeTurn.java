@@ -1,29 +1,42 @@
 package dev.gpush.launch;
 
-import dev.gpush.launch.run.QueueTurn;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.launch.run.SessionTurn;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 
 /** Remembers what a launch does with the turn of its session. */
-final class FakeTurn implements QueueTurn {
+final class FakeTurn implements SessionTurn {
   private final List<String> calls = new CopyOnWriteArrayList<>();
-  private final CountDownLatch left = new CountDownLatch(1);
+  private final Semaphore released = new Semaphore(0);
+  private final ConcurrentLinkedQueue<Tasks.Action> before = new ConcurrentLinkedQueue<>();
 
   @Override
-  public void leave() {
-    calls.add("leave");
-    left.countDown();
+  public void release() {
+    calls.add("release");
+    released.release();
   }
 
   @Override
-  public void enter() {
-    calls.add("enter");
+  public void acquire() throws InterruptedException {
+    Optional<Tasks.Action> other = Optional.ofNullable(before.poll());
+    if (other.isPresent()) {
+      other.get().run();
+    }
+    calls.add("acquire");
   }
 
-  /** Waits until the run waits. */
-  void awaitLeft() throws InterruptedException {
-    left.await();
+  /** What another command does before the turn comes for the first time. */
+  void before(Tasks.Action other) {
+    before.add(other);
+  }
+
+  /** Waits until it was released once more. */
+  void awaitReleased() throws InterruptedException {
+    released.acquire();
   }
 
   List<String> calls() {

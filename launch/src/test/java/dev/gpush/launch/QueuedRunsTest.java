@@ -2,6 +2,7 @@ package dev.gpush.launch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -36,6 +37,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class QueuedRunsTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
+
+  private static final String SENT = "other files were sent meanwhile: this run gets those of G42";
 
   @TempDir private Path folder;
   private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
@@ -91,7 +94,7 @@ final class QueuedRunsTest {
     assertEquals(new LaunchFailure.NoFreeSlots("--on 0:1", List.of("run 1")), full.failure());
     Task<RunView, RuntimeException> second =
         tasks.fork("second", () -> launcher.launch(Asked.queued(on("0:1")), input(), turn, talk));
-    turn.awaitLeft();
+    turn.awaitReleased();
     return second;
   }
 
@@ -105,14 +108,14 @@ final class QueuedRunsTest {
     assertEquals(3, second.get().number());
     assertFalse(second.get().launched().fromSnapshot());
     assertTrue(talk.said().contains("waiting for run 1"));
-    assertEquals(List.of("leave", "enter", "leave"), turn.calls());
+    assertEquals(List.of("release", "acquire", "release"), turn.calls());
   }
 
   @Test
   void startsOnItsFilesWhereOthersWereSentMeanwhile() throws Exception {
     Task<RunView, RuntimeException> second = waits();
-    assertEquals(List.of(42L, 42L), nodes.get(1).kept(), "by run 1, and before it waits");
-    nodes.get(1).push(43);
+    assertEquals(List.of(42L, 42L), nodes.get(0).kept(), "by run 1, and before it waits");
+    nodes.get(0).push(43);
     nodes.get(0).end(1, OK);
 
     RunView run = second.get();
@@ -120,6 +123,53 @@ final class QueuedRunsTest {
     assertEquals(42, run.generation());
     assertTrue(run.launched().fromSnapshot());
     assertTrue(nodes.get(0).calls().contains("snapshot 2 of G42"));
-    assertTrue(talk.said().contains("other files were sent meanwhile: this run gets those of G42"));
+    assertTrue(talk.said().contains(SENT));
+  }
+
+  @Test
+  void andWhereTheyAreNotKept() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    nodes.get(0).refuseToKeep("moved");
+    nodes.get(0).end(1, OK);
+
+    assertTrue(second.get().launched().fromSnapshot());
+  }
+
+  @Test
+  void filesOfNodesThatItDoesNotUseAreNotAskedFor() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    nodes.get(1).push(43);
+    nodes.get(1).refuseToKeep("limit");
+    nodes.get(0).end(1, OK);
+
+    assertFalse(second.get().launched().fromSnapshot());
+    assertFalse(talk.said().contains(SENT));
+  }
+
+  @Test
+  void nodeThatCannotTellIsTheFailure() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    nodes.get(0).refuseToKeep("limit");
+    nodes.get(0).end(1, OK);
+
+    var failed = assertThrows(GpushException.class, second::get);
+    assertEquals("limit", assertInstanceOf(LaunchFailure.Refused.class, failed.failure()).code());
+    assertFalse(talk.said().contains(SENT));
+    assertEquals(List.of("release", "acquire", "release"), turn.calls());
+  }
+
+  @Test
+  void saysNothingWhereAnotherRunHasTakenTheSlotsMeanwhile() throws Exception {
+    turn.before(() -> launcher.launch(on("0:1"), input(), new FakeTurn(), new FakeTalk()));
+    Task<RunView, RuntimeException> second = waits();
+    nodes.get(0).push(43);
+    nodes.get(0).end(1, OK);
+    turn.awaitReleased();
+    assertFalse(talk.said().contains(SENT));
+    nodes.get(0).end(2, OK);
+
+    assertEquals(3, second.get().number());
+    assertTrue(talk.said().contains(SENT));
+    assertEquals(List.of("release", "acquire", "release", "acquire", "release"), turn.calls());
   }
 }

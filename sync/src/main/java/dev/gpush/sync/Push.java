@@ -45,7 +45,7 @@ final class Push {
   /** … this far apart: attribute caches of NFS live for some seconds. */
   private static final long LOOK_PAUSE_MILLIS = 200;
 
-  /** Why a node refuses what another look at it tells more of. */
+  /** The reason for a refusal that another look at the node explains. */
   private static final String CHANGED = "changed";
 
   private final Conversations conversations;

@@ -24,7 +24,7 @@ final class ChangesByOthers {
     paths.addAll(world.differences());
   }
 
-  /** Those of them that nobody has changed. */
+  /** Those that no person or program has changed. */
   Set<String> unexplained(Stream<String> some) {
     return some.filter(path -> !explain(path)).collect(Collectors.toCollection(TreeSet::new));
   }

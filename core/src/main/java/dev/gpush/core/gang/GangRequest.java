@@ -94,8 +94,8 @@ public record GangRequest(
     return new GangRequest(gang, requester, nodes, gpus, lease, Variables.NONE, Options.NONE);
   }
 
-  public GangRequest sized(int others, GpuRequest each) {
-    return new GangRequest(gang, requester, others, each, lease, variables, options);
+  public GangRequest sized(int nodeCount, GpuRequest each) {
+    return new GangRequest(gang, requester, nodeCount, each, lease, variables, options);
   }
 
   public GangRequest with(Variables other) {

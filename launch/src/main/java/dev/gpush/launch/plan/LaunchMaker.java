@@ -7,6 +7,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
@@ -64,6 +65,11 @@ public final class LaunchMaker {
     public ResolvedRun fromSnapshot() {
       return new ResolvedRun(
           words, parsed, options.fromSnapshot(), variables, place, input, isQueued, log);
+    }
+
+    /** Whether it runs files of its generation that are in the workspace. */
+    public boolean usesWorkspace() {
+      return parsed.kind() == RunKind.PROGRAM && !options.ranks().fromSnapshot();
     }
 
     /** Those named for this run; a word before the command is nearer to it than an option. */
@@ -404,7 +410,7 @@ public final class LaunchMaker {
             new LaunchPlan.Findings(
                 facts,
                 activated,
-                outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
+                outputs.of(slots.nodes(), facts),
                 fabric(run, slots, facts, talk),
                 key()));
     plan.launcher().ifPresent(LauncherCommand::check);

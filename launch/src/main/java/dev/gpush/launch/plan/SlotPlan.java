@@ -65,6 +65,11 @@ public record SlotPlan(List<Claim> claims) {
     return Optional.of(chosen.stream().map(nodes::get).toList());
   }
 
+  /** The nodes that it uses. */
+  public List<Integer> nodes() {
+    return claims.stream().map(Claim::node).toList();
+  }
+
   /** A node without named slots can still run one thing. */
   private static List<String> slots(NodeInfo node) {
     return node.slots().isEmpty() ? List.of("0") : node.slots();

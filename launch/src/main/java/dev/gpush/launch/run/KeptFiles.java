@@ -1,37 +1,44 @@
 package dev.gpush.launch.run;
 
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.node.LaunchNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /**
- * Has all nodes of the session keep the files with which a run begins, so that {@code run --at} can
- * have them again, and those of a run that waits. A node that does not keep them says so then; the
- * present run does not need it.
+ * Has nodes keep the files with which a run begins, so that {@code run --at} can have them again,
+ * and those of a run that waits. A node that does not keep them says so then; the present run does
+ * not need it.
  */
 public final class KeptFiles {
+  /** For all nodes together: the session's turn is held meanwhile. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
-
-  /** As if the node said that it has another generation. */
-  private static final Json MISSING = Json.object("generation", 0);
 
   private final List<LaunchNode> nodes;
   private final List<Long> waiting;
+  private final Clock clock;
   private final Tasks tasks;
-  private final List<Task<Json, RuntimeException>> asked = new ArrayList<>();
+  private final List<Asked> asked = new ArrayList<>();
+
+  private record Asked(int node, Task<Json, RuntimeException> task) {}
 
   /**
    * @param waiting generations of runs that wait, which are not to go before others
    */
-  public KeptFiles(List<LaunchNode> nodes, List<Long> waiting, Tasks tasks) {
+  public KeptFiles(List<LaunchNode> nodes, List<Long> waiting, Clock clock, Tasks tasks) {
     this.nodes = List.copyOf(nodes);
     this.waiting = List.copyOf(waiting);
+    this.clock = clock;
     this.tasks = tasks;
   }
 
@@ -39,31 +46,52 @@ public final class KeptFiles {
   public void begin(long generation) {
     Json.Obj params = Json.object("generation", generation, "also", waiting);
     for (LaunchNode node : nodes) {
-      asked.add(tasks.fork("keep", () -> keep(node, params)));
+      asked.add(
+          new Asked(
+              node.info().index(),
+              tasks.fork("keep", () -> node.calls().call("run.keep", params))));
     }
   }
 
-  private static Json keep(LaunchNode node, Json.Obj params) throws InterruptedException {
-    try {
-      return node.calls().call("run.keep", params);
-    } catch (GpushException _) {
-      // It has other files by now, as those of a run of an earlier generation.
-      return MISSING;
-    }
+  /** Before a run waits. */
+  public void keep(long generation) throws InterruptedException {
+    begin(generation);
+    await(asked);
   }
 
   /**
-   * Before a run waits, and before it starts then.
+   * Before a run that has waited starts.
    *
-   * @return whether all nodes still have these files in their workspaces
+   * @return whether all the nodes still have these files in their workspaces
+   * @throws GpushException when a node cannot tell
    */
-  public boolean keep(long generation) throws InterruptedException {
+  public boolean areThere(long generation) throws InterruptedException {
     begin(generation);
-    boolean isThere = true;
-    for (Task<Json, RuntimeException> node : asked) {
-      isThere &= answer(node).get("generation").isEmpty();
+    long end = end();
+    try {
+      boolean areThere = true;
+      for (Asked node : asked) {
+        areThere &= isThere(node, generation, end);
+      }
+      return areThere;
+    } finally {
+      asked.forEach(node -> node.task().cancel());
     }
-    return isThere;
+  }
+
+  private boolean isThere(Asked node, long generation, long end) throws InterruptedException {
+    try {
+      return answer(node, end).number("generation").orElse(generation) == generation;
+    } catch (TimeoutException silent) {
+      throw new GpushException(
+          new AgentFailure.LinkOver(node.node(), "no answer for " + DurationText.of(PATIENCE)),
+          silent);
+    } catch (GpushException refused) {
+      if (RunStart.isRefused(refused, "moved")) {
+        return false;
+      }
+      throw RunStart.at(node.node(), refused);
+    }
   }
 
   /**
@@ -71,17 +99,32 @@ public final class KeptFiles {
    * for one whose link is cut.
    */
   public void await(RunRecord run) throws InterruptedException {
-    for (RunRecord.Part part : run.parts()) {
-      answer(asked.get(part.node()));
+    Set<Integer> its =
+        run.parts().stream().map(RunRecord.Part::node).collect(Collectors.toUnmodifiableSet());
+    await(asked.stream().filter(node -> its.contains(node.node())).toList());
+  }
+
+  private void await(List<Asked> these) throws InterruptedException {
+    long end = end();
+    for (Asked node : these) {
+      try {
+        answer(node, end);
+      } catch (TimeoutException | GpushException _) {
+        // It has other files by now, as those of a run of an earlier generation, or says nothing.
+      }
     }
   }
 
-  private static Json answer(Task<Json, RuntimeException> node) throws InterruptedException {
+  private long end() {
+    return clock.nanos() + PATIENCE.toNanos();
+  }
+
+  private Json answer(Asked node, long end) throws InterruptedException, TimeoutException {
     try {
-      return node.get(PATIENCE);
+      return node.task().get(Duration.ofNanos(end - clock.nanos()));
     } catch (TimeoutException silent) {
-      node.cancel();
-      return MISSING;
+      node.task().cancel();
+      throw silent;
     }
   }
 }

@@ -92,7 +92,7 @@ public final class Ledger {
     return entries;
   }
 
-  /** On NFS a file that another machine replaces meanwhile cannot be read once. */
+  /** On NFS, reading may fail once while another machine replaces the file. */
   private static String read(Path file) throws IOException {
     try {
       return Files.readString(file);

@@ -28,7 +28,7 @@ import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.launch.plan.RunWarning;
-import dev.gpush.launch.run.QueueTurn;
+import dev.gpush.launch.run.SessionTurn;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.node.SyncNode;
@@ -372,7 +372,7 @@ public final class SessionWork implements AutoCloseable {
     }
   }
 
-  private final class RunTurn implements QueueTurn {
+  private final class RunTurn implements SessionTurn {
     private TurnQueue.Turn turn;
 
     RunTurn(TurnQueue.Turn turn) {
@@ -380,12 +380,12 @@ public final class SessionWork implements AutoCloseable {
     }
 
     @Override
-    public void leave() {
+    public void release() {
       turn.close();
     }
 
     @Override
-    public void enter() throws InterruptedException {
+    public void acquire() throws InterruptedException {
       turn = session.begin("run", Talk.silent());
     }
   }

@@ -4,10 +4,10 @@ package dev.gpush.launch.run;
  * The turn of the session's commands, which a launch has: nothing is sent to the nodes meanwhile. A
  * run that waits gives it to the others.
  */
-public interface QueueTurn {
+public interface SessionTurn {
   /** The run waits; its files are kept on the nodes. */
-  void leave();
+  void release();
 
   /** It may start now. */
-  void enter() throws InterruptedException;
+  void acquire() throws InterruptedException;
 }
