@@ -27,6 +27,8 @@ import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.LaunchMaker;
+import dev.gpush.launch.plan.LaunchMaker.ModeAndPythons;
+import dev.gpush.launch.plan.LaunchMaker.ResolvedRun;
 import dev.gpush.launch.plan.LaunchPlan;
 import dev.gpush.launch.plan.Scripts;
 import dev.gpush.launch.plan.SlotPlan;
@@ -55,6 +57,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
@@ -210,27 +213,26 @@ public final class Launcher implements AutoCloseable {
   public RunView launch(RunRequest request, LaunchInput input, SessionTurn turn, Talk talk)
       throws InterruptedException {
     Optional<RunRecord> repeated = history.repeated(request.command(), site.name());
-    LaunchMaker.ResolvedRun run = maker.resolve(request, input, repeated);
+    ResolvedRun run = maker.resolve(request, input, repeated);
     repeated.ifPresent(record -> LaunchMaker.sayNotRepeated(record, request, talk));
-    LaunchMaker.ModeAndPythons decided = maker.decide(run, talk);
+    ModeAndPythons decided = maker.decide(run, talk);
     try {
-      return launchNow(run, decided, false, talk);
+      return launchNow(run, decided, talk);
     } catch (GpushException full) {
       if (!run.isQueued()
           || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
         throw full;
       }
-      long generation = input.generation();
-      waiting.add(generation);
+      waiting.add(input.generation());
       try {
         // Before anything else is sent.
-        keptFiles(site.nodes()).keep(generation);
+        keptFiles(site.nodes()).keep(input.generation());
         turn.release();
         try (Talk.Step _ = talk.phase(Stage.SLOTS, "waiting for " + String.join(", ", holders))) {
           return launchWhenFree(run, decided, turn, talk);
         }
       } finally {
-        waiting.remove(generation);
+        waiting.remove(input.generation());
       }
     }
   }
@@ -239,43 +241,46 @@ public final class Launcher implements AutoCloseable {
     return new KeptFiles(nodes, List.copyOf(waiting), clock, tasks);
   }
 
-  private RunView launchNow(
-      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, boolean hasWaited, Talk talk)
+  private RunView launchNow(ResolvedRun run, ModeAndPythons decided, Talk talk)
       throws InterruptedException {
     launching.lockInterruptibly();
     try {
       SlotPlan slots = slots(run);
-      boolean isApart = hasWaited && run.usesWorkspace() && !hasItsFiles(run, slots);
-      if (isApart) {
-        talk.say(
-            "other files were sent meanwhile: this run gets those of G" + run.input().generation());
-      }
-      LaunchMaker.ResolvedRun what = isApart ? run.fromSnapshot() : run;
-      LaunchMaker.ModeAndPythons how = isApart ? maker.decide(what, talk) : decided;
       try (Talk.Step _ = talk.phase(Stage.RANKS, "starting the ranks")) {
-        return start(maker.plan(what, how, slots, talk), what, talk).view();
+        return start(maker.plan(run, decided, slots, talk), run, talk).view();
       }
     } finally {
       launching.unlock();
     }
   }
 
-  private boolean hasItsFiles(LaunchMaker.ResolvedRun run, SlotPlan slots)
-      throws InterruptedException {
+  /** From a snapshot where the nodes have other files than when it began to wait. */
+  private RunView launchOnItsFiles(ResolvedRun run, ModeAndPythons decided, Talk talk)
+      throws InterruptedException, TimeoutException {
+    if (!run.usesWorkspace() || hasItsFiles(run)) {
+      return launchNow(run, decided, talk);
+    }
+    talk.say(
+        "other files were sent meanwhile: this run gets those of G" + run.input().generation());
+    ResolvedRun apart = run.fromSnapshot();
+    return launchNow(apart, maker.decide(apart, talk), talk);
+  }
+
+  private boolean hasItsFiles(ResolvedRun run) throws InterruptedException, TimeoutException {
     try {
-      return keptFiles(slots.nodes().stream().map(site.nodes()::get).toList())
+      return keptFiles(slots(run).nodes().stream().map(site.nodes()::get).toList())
           .areThere(run.input().generation());
     } catch (GpushException refused) {
       throw maker.explained(refused, run);
     }
   }
 
-  private SlotPlan slots(LaunchMaker.ResolvedRun run) throws InterruptedException {
+  private SlotPlan slots(ResolvedRun run) throws InterruptedException {
     return SlotPlan.of(maker.infos(), run.options().claim(), listing.busy());
   }
 
   private RunView launchWhenFree(
-      LaunchMaker.ResolvedRun run, LaunchMaker.ModeAndPythons decided, SessionTurn turn, Talk talk)
+      ResolvedRun run, ModeAndPythons decided, SessionTurn turn, Talk talk)
       throws InterruptedException {
     while (true) {
       synchronized (ends) {
@@ -285,10 +290,12 @@ public final class Launcher implements AutoCloseable {
         slots(run);
         turn.acquire();
         try {
-          return launchNow(run, decided, true, talk);
+          return launchOnItsFiles(run, decided, talk);
         } finally {
           turn.release();
         }
+      } catch (TimeoutException silent) {
+        // A node does not answer; its link may be back at the next look.
       } catch (GpushException full) {
         if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
           throw full;
@@ -297,8 +304,7 @@ public final class Launcher implements AutoCloseable {
     }
   }
 
-  private RunRecord start(LaunchPlan plan, LaunchMaker.ResolvedRun run, Talk talk)
-      throws InterruptedException {
+  private RunRecord start(LaunchPlan plan, ResolvedRun run, Talk talk) throws InterruptedException {
     int number = history.next();
     for (int attempt = 0; attempt < NUMBERS; attempt++, number++) {
       RunRecord record = maker.record(plan, run, number, clock.now());

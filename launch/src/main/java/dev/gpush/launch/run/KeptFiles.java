@@ -1,12 +1,10 @@
 package dev.gpush.launch.run;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.node.LaunchNode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,8 +62,9 @@ public final class KeptFiles {
    *
    * @return whether all the nodes still have these files in their workspaces
    * @throws GpushException when a node cannot tell
+   * @throws TimeoutException when one does not answer
    */
-  public boolean areThere(long generation) throws InterruptedException {
+  public boolean areThere(long generation) throws InterruptedException, TimeoutException {
     begin(generation);
     long end = end();
     try {
@@ -79,13 +78,10 @@ public final class KeptFiles {
     }
   }
 
-  private boolean isThere(Asked node, long generation, long end) throws InterruptedException {
+  private boolean isThere(Asked node, long generation, long end)
+      throws InterruptedException, TimeoutException {
     try {
       return answer(node, end).number("generation").orElse(generation) == generation;
-    } catch (TimeoutException silent) {
-      throw new GpushException(
-          new AgentFailure.LinkOver(node.node(), "no answer for " + DurationText.of(PATIENCE)),
-          silent);
     } catch (GpushException refused) {
       if (RunStart.isRefused(refused, "moved")) {
         return false;
