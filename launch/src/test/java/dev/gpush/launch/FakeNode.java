@@ -1,12 +1,18 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -62,6 +68,25 @@ public final class FakeNode implements NodeCalls {
     Run(Json spec) {
       this.spec = spec;
     }
+  }
+
+  /** A session of these nodes with two GPUs each. */
+  static LaunchSite site(List<FakeNode> nodes, Path folder, Optional<NodeFolder> outputs) {
+    var reached = new ArrayList<LaunchNode>();
+    for (int i = 0; i < nodes.size(); i++) {
+      var info =
+          new NodeInfo(
+              i, "host" + i, "10.0.0." + i, List.of("0", "1"), "H100", 8, "/n" + i + "/ws");
+      reached.add(new LaunchNode(() -> info, nodes.get(i)));
+    }
+    return new LaunchSite(
+        new SessionName("devbox"),
+        "0123456789",
+        folder,
+        false,
+        reached,
+        folder.resolve("history"),
+        outputs);
   }
 
   /** The reader's next streams of a journal break, each as one of these says, in this order. */

@@ -11,20 +11,17 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.LaunchFailure.NoSnapshot;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunReason;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
-import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.launch.fabric.rule.FabricPlanner;
 import dev.gpush.launch.journal.RunTalk;
-import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
@@ -33,7 +30,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -82,22 +78,7 @@ final class LauncherTest {
   }
 
   private Launcher launcher(Optional<NodeFolder> outputs) {
-    var reached = new ArrayList<LaunchNode>();
-    for (int i = 0; i < nodes.size(); i++) {
-      var info =
-          new NodeInfo(
-              i, "host" + i, "10.0.0." + i, List.of("0", "1"), "H100", 8, "/n" + i + "/ws");
-      reached.add(new LaunchNode(() -> info, nodes.get(i)));
-    }
-    var site =
-        new LaunchSite(
-            new SessionName("devbox"),
-            "0123456789",
-            folder,
-            false,
-            reached,
-            folder.resolve("history"),
-            outputs);
+    LaunchSite site = FakeNode.site(nodes, folder, outputs);
     return new Launcher(site, new FabricPlanner(List::of), Clock.system(), tasks);
   }
 

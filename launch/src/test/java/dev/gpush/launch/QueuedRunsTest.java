@@ -8,15 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
-import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
-import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.launch.fabric.rule.FabricPlanner;
-import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
@@ -24,7 +21,6 @@ import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,22 +46,7 @@ final class QueuedRunsTest {
   @BeforeEach
   void open() throws IOException {
     tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
-    var reached = new ArrayList<LaunchNode>();
-    for (int i = 0; i < nodes.size(); i++) {
-      var info =
-          new NodeInfo(
-              i, "host" + i, "10.0.0." + i, List.of("0", "1"), "H100", 8, "/n" + i + "/ws");
-      reached.add(new LaunchNode(() -> info, nodes.get(i)));
-    }
-    var site =
-        new LaunchSite(
-            new SessionName("devbox"),
-            "0123456789",
-            folder,
-            false,
-            reached,
-            folder.resolve("history"),
-            Optional.empty());
+    LaunchSite site = FakeNode.site(nodes, folder, Optional.empty());
     launcher = new Launcher(site, new FabricPlanner(List::of), Clock.system(), tasks);
     Files.writeString(folder.resolve("train.py"), "print(1)\n");
   }

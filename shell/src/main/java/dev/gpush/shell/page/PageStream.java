@@ -36,7 +36,7 @@ final class PageStream {
   /** After so long an empty line shows whether the browser is still there. */
   private static final Duration SILENCE = Duration.ofSeconds(5);
 
-  /** Of a run's output: as many lines as the page keeps, and so many characters of JSON. */
+  /** The lines of a run's output that the page keeps. */
   static final int MOST_LINES = 2000;
 
   private static final int MOST_CHARACTERS = 1 << 20;
