@@ -2,11 +2,11 @@
 """From a save in a workspace to its bytes in the copy of each node, in one run with rivals, each with a tree and a copy of its own.
 
     gpush           a session of N nodes on this machine, saves sent by themselves
-    mutagen         `mutagen sync create` between two local folders (no ssh between them: less than it usually has to do)
+    mutagen         `mutagen sync create` between two local folders (no ssh between them: less than it usually has to do), with --rtt over ssh
     rsync           `rsync -a --delete -e ssh` in a loop without a pause, over one open connection to an sshd
     lsyncd          lsyncd with a delay of 0, the same rsync over ssh
 
-Usage: bench/save.py [--back] [--nodes 1] [--git] [--saves 200] [--files 1000] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
+Usage: bench/save.py [--back] [--nodes 1] [--git] [--saves 200] [--files 1000] [--rtt 0] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
        bench/save.py --back ...                       saved on node 0 (in mutagen's copy), to the workspace here and the other nodes
        bench/save.py --idle 600 --files 100000        what a watched session costs while nothing changes
        bench/save.py --cost 60 --sizes 2000,20000,100000      processor time of a save, by the number of files
@@ -27,6 +27,7 @@ import time
 from sides import Gpush, Sshd
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SLOW = os.path.join(ROOT, "bench", "slow.py")
 LIMIT = 60.0            # seconds after which a save is given up
 LOOK = 0.0005           # between two looks at the copies
 WARM = 2
@@ -68,13 +69,31 @@ def measure(rival, name, text, back=False):
     return (time.perf_counter() - begun) * 1000
 
 
+def far(folder, options):
+    """An sshd that is the round trip away."""
+    keys = os.path.join(folder, "sshd")
+    os.makedirs(keys)
+    sshd = Sshd(keys)
+    with open(os.path.join(keys, "ssh_config"), "a") as out:
+        if options.rtt:
+            out.write(" ProxyCommand %s %s %g 1000 127.0.0.1 %d\n" % (sys.executable, SLOW, options.rtt, sshd.port))
+    return sshd
+
+
 class Ours:
     name = "gpush"
 
     def __init__(self, base, options):
         folder = os.path.join(base, "gpush")
         os.makedirs(os.path.join(folder, "home"))
-        self.side = Gpush(os.path.join(ROOT, "gpush"), folder, "--backend", "local", "--nodes", str(options.nodes))
+        self.sshd = None
+        if options.rtt:
+            self.sshd = far(folder, options)
+            with open(os.path.join(folder, "home", "config.yaml"), "w") as out:
+                out.write("backends:\n  far: {kind: ssh, hosts: [rival], ssh-config: %s, scratch: %s/scratch}\n"
+                          % (os.path.join(self.sshd.folder, "ssh_config"), folder))
+        where = ("--backend", "far") if options.rtt else ("--backend", "local", "--nodes", str(options.nodes))
+        self.side = Gpush(os.path.join(ROOT, "gpush"), folder, *where)
         self.tree = self.side.project
         make_tree(self.tree, options.files)
         if options.git:
@@ -93,6 +112,8 @@ class Ours:
 
     def close(self):
         self.side.close()
+        if self.sshd:
+            self.sshd.close()
 
 
 class Rival:
@@ -112,8 +133,17 @@ class Mutagen(Rival):
         super().__init__(base, options)
         self.program = options.mutagen
         self.env = dict(os.environ, MUTAGEN_DATA_DIRECTORY=os.path.join(self.folder, "data"))
+        self.sshd = far(self.folder, options) if options.rtt else None
+        if self.sshd:
+            self.env["MUTAGEN_SSH_PATH"] = os.path.join(self.folder, "bin")
+            os.makedirs(self.env["MUTAGEN_SSH_PATH"])
+            for name in ("ssh", "scp"):
+                path = os.path.join(self.folder, "bin", name)
+                with open(path, "w") as out:
+                    out.write('#!/bin/sh\nexec %s -F %s/ssh_config "$@"\n' % (shutil.which(name), self.sshd.folder))
+                os.chmod(path, 0o755)
         self.run("daemon", "start")
-        self.run("sync", "create", "--name", "bench", "-m", "two-way-safe", self.tree, self.copies[0])
+        self.run("sync", "create", "--name", "bench", "-m", "two-way-safe", self.tree, ("rival:" if self.sshd else "") + self.copies[0])
         self.run("sync", "flush", "bench")
 
     def run(self, *words):
@@ -122,6 +152,8 @@ class Mutagen(Rival):
     def close(self):
         self.run("sync", "terminate", "bench")
         self.run("daemon", "stop")
+        if self.sshd:
+            self.sshd.close()
 
 
 class Rsync(Rival):
@@ -129,10 +161,8 @@ class Rsync(Rival):
 
     def __init__(self, base, options):
         super().__init__(base, options)
-        keys = os.path.join(self.folder, "sshd")
-        os.makedirs(keys)
-        self.sshd = Sshd(keys)
-        self.ssh = "ssh -F %s/ssh_config -o ControlMaster=auto -o ControlPath=%s/master -o ControlPersist=yes" % (keys, keys)
+        self.sshd = far(self.folder, options)
+        self.ssh = "ssh -F %s/ssh_config -o ControlMaster=auto -o ControlPath=%s/master -o ControlPersist=yes" % ((self.sshd.folder,) * 2)
         subprocess.run(self.ssh.split() + ["rival", "true"], check=True)
         self.begin()
 
@@ -188,8 +218,9 @@ def compare(options, base):
     finally:
         for rival in rivals:
             rival.close()
-    print("save %sto visible, %d saves each%s, %d files, gpush on %d nodes, ms; load %.1f"
-          % ("on node 0 " if options.back else "", options.saves, " of one file" if options.same else "", options.files, options.nodes, os.getloadavg()[0]))
+    print("save %sto visible, %d saves each%s, %d files, gpush on %d nodes, round trip %g ms, ms; load %.1f"
+          % ("on node 0 " if options.back else "", options.saves, " of one file" if options.same else "", options.files, options.nodes, options.rtt,
+             os.getloadavg()[0]))
     for name, all_times in times.items():
         if not all_times:
             print("  %-8s no save arrived" % name)
@@ -316,6 +347,7 @@ def main():
     parser.add_argument("--back", action="store_true", help="saved on node 0")
     parser.add_argument("--same", action="store_true", help="always the same file, which is what mutagen watches best")
     parser.add_argument("--git", action="store_true", help="the tree of gpush is a git repository, as a project is")
+    parser.add_argument("--rtt", type=float, default=0, help="milliseconds to the copies, which are behind an sshd then, mutagen's too")
     parser.add_argument("--pause", type=float, default=0.3)
     parser.add_argument("--mutagen", default=shutil.which("mutagen"))
     parser.add_argument("--rivals", default="gpush,mutagen,rsync,lsyncd")

@@ -28,30 +28,25 @@ def git(folder, *words):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
-def releases(base, options):
-    """A repository with the branches old and new."""
-    project = os.path.join(base, "project")
-    os.makedirs(project)
+def releases(base, project, package, old, new):
+    """Makes a repository of the folder, with the branches old and new; what gpush.yaml says stays."""
     git(project, "init", "-q")
-    for branch, version in (("old", options.old), ("new", options.new)):
+    for branch, version in (("old", old), ("new", new)):
         folder = os.path.join(base, branch)
         subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", folder,
-                        "%s==%s" % (options.package, version)], check=True, stdout=subprocess.DEVNULL)
+                        "%s==%s" % (package, version)], check=True, stdout=subprocess.DEVNULL)
         wheel = next(name for name in os.listdir(folder) if name.endswith(".whl"))
         top = os.path.join(folder, "top")
         with zipfile.ZipFile(os.path.join(folder, wheel)) as file:
             file.extractall(top)
         git(project, "checkout", "-q", "-b", branch)
         for name in os.listdir(project):
-            if name != ".git":
+            if name not in (".git", "gpush.yaml"):
                 path = os.path.join(project, name)
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
         shutil.copytree(top, project, dirs_exist_ok=True)
-        with open(os.path.join(project, "gpush.yaml"), "w") as out:
-            out.write("nodes: 1\nsync: {mode: manual}\n")
         git(project, "add", "-A", "-f")
         git(project, "commit", "-q", "-m", version)
-    return project
 
 
 def equal(one, other):
@@ -74,7 +69,11 @@ def main():
     words.add_argument("--rounds", type=int, default=5)
     options = words.parse_args()
     with tempfile.TemporaryDirectory(prefix="gpush-switch-") as base:
-        project = releases(base, options)
+        project = os.path.join(base, "project")
+        os.makedirs(project)
+        with open(os.path.join(project, "gpush.yaml"), "w") as out:
+            out.write("nodes: 1\nsync: {mode: manual}\n")
+        releases(base, project, options.package, options.old, options.new)
         keys = os.path.join(base, "sshd")
         os.makedirs(keys)
         sshd = Sshd(keys)
