@@ -179,7 +179,8 @@ async function main() {
   }
 }
 
+// Even while standard input is open: who waits for an answer must see that there is none.
 main().catch(failed => {
   console.error(failed);
   process.exitCode = 1;
-});
+}).finally(() => process.exit());

@@ -108,4 +108,4 @@ async function main() {
 main().catch((failed) => {
   console.log(String(failed.stack || failed).replaceAll('\n', ' '));
   process.exitCode = 1;
-});
+}).finally(() => process.exit());

@@ -99,6 +99,7 @@ final class PageIT {
         var page = Page.open(world, rig, address(world))) {
       page.shows("#sessions tr[aria-current]", "devbox");
       assertFalse(page.text("address").contains("token"), "the token is in the address");
+      page.shows("#runs", "train.py");
       page.step("tabTo", "1");
       page.step("press", "Enter");
       page.shows("#output", "[1] step 3");
