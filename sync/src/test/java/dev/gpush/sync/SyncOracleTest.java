@@ -95,7 +95,7 @@ final class SyncOracleTest extends SyncFixture {
   /** Nodes where a program has been ended, or will be, which a save may not have found yet. */
   private final Set<Integer> ended = ConcurrentHashMap.newKeySet();
 
-  /** A user has decided something. */
+  /** A user has decided something, which a node may finish later. */
   private boolean isForced;
 
   /** A commit may have ended half, which a node finishes as soon as it is asked for anything. */
@@ -223,7 +223,7 @@ final class SyncOracleTest extends SyncFixture {
     World before = look();
     begin(trouble);
     End end = ended(trouble, () -> sync.push(all(), options, talk));
-    isForced = options.overwrite() || !options.kept().isEmpty();
+    isForced |= options.overwrite() || !options.kept().isEmpty();
     over(trouble);
     World after = look();
     isUnfinished = trouble != Trouble.NONE;
@@ -502,7 +502,7 @@ final class SyncOracleTest extends SyncFixture {
   private End ended(Trouble trouble, Action action) throws Exception {
     touched.clear();
     talk.said.clear();
-    isForced = false;
+    isForced &= isUnfinished;
     try {
       action.run();
       pushed = sync.pushed();
