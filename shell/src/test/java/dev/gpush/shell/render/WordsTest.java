@@ -1,13 +1,14 @@
 package dev.gpush.shell.render;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,21 +32,21 @@ final class WordsTest {
         "'# no' ~ # no",
       })
   void splitsAsAShellDoes(String line, String words) {
-    assertEquals(Optional.of(List.of(words.split("\\|", -1))), ShellWords.split(line));
+    assertEquals(List.of(List.of(words.split("\\|", -1))), ShellWords.scan(line).lines());
   }
 
   @Test
   void emptyLinesHaveNoWords() {
-    assertEquals(Optional.of(List.of()), ShellWords.split(" \t "));
-    assertEquals(Optional.of(List.of()), ShellWords.split("# nothing"));
+    assertEquals(List.of(), ShellWords.scan(" \t ").lines());
+    assertEquals(List.of(), ShellWords.scan("# nothing").lines());
   }
 
   @Test
   void anOpenQuoteIsUnfinished() {
-    assertEquals(Optional.empty(), ShellWords.split("run 'a"));
-    assertEquals(Optional.empty(), ShellWords.split("run \"a'"));
-    assertEquals(Optional.empty(), ShellWords.split("run a\\"));
-    assertEquals(Optional.of(List.of("run", "ab")), ShellWords.split("run a\\\nb"));
+    assertFalse(ShellWords.scan("run 'a").isFinished());
+    assertFalse(ShellWords.scan("run \"a'").isFinished());
+    assertFalse(ShellWords.scan("run a\\").isFinished());
+    assertEquals(List.of(List.of("run", "ab")), ShellWords.scan("run a\\\nb").lines());
   }
 
   @Test
@@ -63,7 +64,9 @@ final class WordsTest {
         words.add(word.toString());
       }
 
-      assertEquals(Optional.of(words), ShellWords.split(ShellQuote.join(words)), "seed " + seed);
+      var scan = ShellWords.scan(ShellQuote.join(words));
+      assertEquals(List.of(words), scan.lines(), "seed " + seed);
+      assertTrue(scan.isFinished(), "seed " + seed);
     }
   }
 
