@@ -181,7 +181,7 @@ final class LaunchesKilledIT {
 
   private void isClean(String where) throws Exception {
     World.until(where + ": every run is over", this::isOver);
-    World.until(where + ": no process is left " + left(), () -> left().isEmpty());
+    World.until(() -> where + ": no process is left " + left(), () -> left().isEmpty());
     for (Json node : world.json("nodes", "--json").items()) {
       assertEquals(0L, node.number("claimed").orElseThrow(), where + ": " + node.write());
     }

@@ -305,8 +305,7 @@ final class World implements AutoCloseable {
     until(() -> what, condition);
   }
 
-  private static void until(Supplier<String> what, BooleanSupplier condition)
-      throws InterruptedException {
+  static void until(Supplier<String> what, BooleanSupplier condition) throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(UNTIL_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
