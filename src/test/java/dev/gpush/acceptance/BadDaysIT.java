@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -345,6 +346,37 @@ final class BadDaysIT {
       world.gpush("up", "--nodes", "1").succeeded();
       assertEquals(1, world.json("ps", "--json").items().size());
       world.gpush("exec", "true").succeeded();
+    }
+  }
+
+  /** A test in a JVM of its own, which Ctrl-C or Maven may end. */
+  static final class EndedTest {
+    public static void main(String[] arguments) throws Exception {
+      World world = World.fresh();
+      world.start(world.project(), List.of("sleep", "infinity"));
+      System.out.println("started");
+      new CountDownLatch(1).await();
+    }
+  }
+
+  @Test
+  void aTestThatIsEndedEndsWhatItStarted() throws Exception {
+    try (World world = World.fresh()) {
+      Process test =
+          world.start(
+              World.repository(),
+              List.of(
+                  ProcessHandle.current().info().command().orElseThrow(),
+                  "-Djava.io.tmpdir=" + world.project(),
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  EndedTest.class.getName()));
+      assertEquals("started", test.inputReader().readLine());
+
+      test.destroy();
+      test.waitFor();
+
+      World.until("what it started has ended", () -> world.processes().isEmpty());
     }
   }
 
