@@ -1,12 +1,10 @@
-package dev.gpush.shell.render;
+package dev.gpush.shell.text;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.text.Nearest;
 import dev.gpush.core.text.ShellQuote;
-import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -14,8 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@link ShellWords} and {@link Nearest}. */
-final class WordsTest {
+final class ShellWordsTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '~',
@@ -68,32 +65,5 @@ final class WordsTest {
       assertEquals(List.of(words), scan.lines(), "seed " + seed);
       assertTrue(scan.isFinished(), "seed " + seed);
     }
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "rnu, run",
-    "stpo, stop",
-    "rins, runs",
-    "temp, templates",
-    "donw, down",
-    "--node, --nodes",
-    "zzz, ''",
-    "gatway, gateway",
-    "'', ''",
-    "PS, ps"
-  })
-  void guessesTypingErrors(String typed, String meant) {
-    List<String> known =
-        List.of("run", "runs", "stop", "ps", "down", "templates", "gateway", "--nodes", "--gpus");
-
-    assertEquals(meant, Nearest.to(typed, known).stream().findFirst().orElse(""));
-  }
-
-  @Test
-  void countsSwapsAsOneError() {
-    assertEquals(1, Nearest.distance("rnu", "run"));
-    assertEquals(3, Nearest.distance("kitten", "sitting"));
-    assertEquals(4, Nearest.distance("", "four"));
   }
 }
