@@ -370,7 +370,7 @@ final class World implements AutoCloseable {
   }
 
   /** What lies in a folder; tests beside this one make and remove theirs at any time. */
-  private static List<Path> inside(Path folder) {
+  static List<Path> inside(Path folder) {
     File[] files = folder.toFile().listFiles();
     return files == null ? List.of() : Arrays.stream(files).map(File::toPath).toList();
   }
