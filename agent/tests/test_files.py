@@ -17,7 +17,7 @@ sys.path.insert(0, AGENT)
 
 from gpush_agent.core.refused import Refused  # noqa: E402
 from gpush_agent.files import sync, trash, unsaved  # noqa: E402
-from gpush_agent.files.root import root_of  # noqa: E402
+from gpush_agent.files.root import Root  # noqa: E402
 from gpush_agent.files.state import write_all  # noqa: E402
 from gpush_agent.files.tree import is_settled, parts_of  # noqa: E402
 from run import slow  # noqa: E402
@@ -142,7 +142,7 @@ class Gateway:
         for path, kind, _, _, content in write:
             if blobs and kind == "file":
                 self.blob(wanted[path])
-        plan = {"generation": self.generation + 1, "from": self.root, "root": root or root_of(entries), "overwrite": overwrite,
+        plan = {"generation": self.generation + 1, "from": self.root, "root": root or Root.of(entries).value, "overwrite": overwrite,
                 "verify": verify, "write": write, "delete": [path for path in index if path not in wanted], "trash": list(trash),
                 "hold": [[path] + entries[path] for path in hold]}
         self.send_bytes(sync.PREPARE, zlib.compress(json.dumps(plan).encode()))
@@ -353,7 +353,7 @@ class WriteTest(FilesTest):
         node = self.gateway().open()
         node.push({"a": b"1", "b": b"1"})
         self.write("a", b"edited")
-        plan = {"generation": 2, "from": node.root, "root": root_of({"a": ["file", 0, 1, digest(b"1")]}), "verify": True,
+        plan = {"generation": 2, "from": node.root, "root": Root.of({"a": ["file", 0, 1, digest(b"1")]}).value, "verify": True,
                 "write": [], "delete": ["b"]}
         node.send_bytes(sync.PREPARE, zlib.compress(json.dumps(plan).encode()))
         self.assertEqual(node.expect(sync.FAILED)["code"], "moved")

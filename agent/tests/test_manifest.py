@@ -8,7 +8,7 @@ import unittest
 
 import client  # noqa: F401  makes the agent importable
 from gpush_agent.files.manifest import LEAST_LOGGED, LOG, WHOLE
-from gpush_agent.files.root import root_of
+from gpush_agent.files.root import Root
 from gpush_agent.files.state import Held, LARGE_FOLDER, Stage, State
 
 CONTENTS = ["%064x" % number for number in range(4)]
@@ -52,7 +52,7 @@ class ManifestTest(unittest.TestCase):
         self.assertLess(os.path.getsize(self.path(LOG)), 500)
         again = self.loaded()
         self.assertEqual((again.entries, again.generation, again.folders, again.root),
-                         (self.held.entries, 7, {"new"}, root_of(self.held.entries)))
+                         (self.held.entries, 7, {"new"}, Root.of(self.held.entries).value))
 
     def test_many_changes_are_written_whole(self):
         self.many(20)
@@ -103,7 +103,7 @@ class ManifestTest(unittest.TestCase):
                 self.held.save()
                 states.append((dict(self.held.entries), self.held.generation))
                 again = self.loaded()
-                self.assertEqual((again.entries, again.generation, again.root), states[-1] + (root_of(again.entries),), seed)
+                self.assertEqual((again.entries, again.generation, again.root), states[-1] + (Root.of(again.entries).value,), seed)
                 self.assertEqual(self.held.root, again.root, seed)
             if os.path.exists(self.path(LOG)) and chance.random() < 0.5:
                 with open(self.path(LOG), "r+b") as file:

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.core.inotify import Inotify  # noqa: E402
 from gpush_agent.files import sync, watch  # noqa: E402
-from gpush_agent.files.root import root_of  # noqa: E402
+from gpush_agent.files.root import Root  # noqa: E402
 from gpush_agent.files.state import Held, State  # noqa: E402
 from gpush_agent.files.tree import Tree  # noqa: E402
 from test_files import FilesTest, digest  # noqa: E402
@@ -483,7 +483,7 @@ class ConversationTest(FilesTest):
         entries = dict((path, ["file", 0, len(data), digest(data)]) for path, data in files.items())
         for data in files.values():
             talk.handle(sync.BLOB, bytes.fromhex(digest(data)) + b"\2" + data)
-        plan = {"generation": generation, "from": talk.held.root, "root": root_of(entries), "overwrite": False, "verify": False,
+        plan = {"generation": generation, "from": talk.held.root, "root": Root.of(entries).value, "overwrite": False, "verify": False,
                 "write": [[path] + entry for path, entry in entries.items()], "delete": []}
         talk.handle(sync.PREPARE, zlib.compress(json.dumps(plan).encode()))
         self.ask(talk, sync.COMMIT, {"generation": generation})

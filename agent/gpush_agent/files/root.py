@@ -31,10 +31,6 @@ def hash_of(paths, entry_of):
     return hashlib.sha256("".join(lines).encode("utf-8")).digest()
 
 
-def root_of(entries):
-    return Root.of(entries).value
-
-
 class Root:
     """Of one manifest; never changed."""
 

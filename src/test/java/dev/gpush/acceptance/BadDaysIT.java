@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -240,14 +241,6 @@ final class BadDaysIT {
     }
   }
 
-  private static boolean hasNoSession(World world) {
-    try {
-      return world.json("ps", "--json").items().isEmpty();
-    } catch (Exception failed) {
-      throw new IllegalStateException(failed);
-    }
-  }
-
   /** {@code up} where this file is the system's Python: in a mount namespace of its own. */
   private static Result hidden(World world, Path tools, Path python) throws Exception {
     assumeTrue(Files.exists(Path.of("/usr/bin/python3")), "there is no /usr/bin/python3 to hide");
@@ -356,45 +349,35 @@ final class BadDaysIT {
     }
   }
 
-  @Test
-  @Tag("local")
-  void theLeaseEndsWithoutAGatewayOnceTheRunHasEnded() throws Exception {
-    try (World world = World.fresh()) {
-      Path isIdle = world.home().resolve("idle");
-      Path late = world.home().resolve("late");
-      Path go = world.home().resolve("go");
-      world.file(
-          "late.py",
-          """
-          import os, time
-          while not os.path.exists("IDLE"):
-              time.sleep(0.02)
-          time.sleep(4)
-          open("LATE", "w").close()
-          while not os.path.exists("GO"):
-              time.sleep(0.02)
-          """
-              .replace("IDLE", isIdle.toString())
-              .replace("LATE", late.toString())
-              .replace("GO", go.toString()));
-      world.gpush("up", "--nodes", "1").succeeded();
-      world.gpush("run", "--detach", "late.py").succeeded();
-      // Not before: on a loaded machine two seconds may be over until the run begins.
-      world.gpush("up", "--idle", "2s").succeeded();
-      world.killGateway();
-      Files.createFile(isIdle);
-
-      World.until("the run is older than the idle time", () -> Files.exists(late));
-      assertEquals(1, world.agents().size(), "a run keeps its node");
-      Files.createFile(go);
-
-      World.until("the agent and its folders are gone", () -> isEmpty(world));
-      World.until("the next gateway knows", () -> hasNoSession(world));
+  /** A test in a JVM of its own, which Ctrl-C or Maven may end. */
+  static final class EndedTest {
+    public static void main(String[] arguments) throws Exception {
+      World world = World.fresh();
+      world.start(world.project(), List.of("sleep", "infinity"));
+      System.out.println("started");
+      new CountDownLatch(1).await();
     }
   }
 
-  private static boolean isEmpty(World world) {
-    return world.agents().isEmpty() && world.nodeFolders().isEmpty();
+  @Test
+  void aTestThatIsEndedEndsWhatItStarted() throws Exception {
+    try (World world = World.fresh()) {
+      Process test =
+          world.start(
+              World.repository(),
+              List.of(
+                  ProcessHandle.current().info().command().orElseThrow(),
+                  "-Djava.io.tmpdir=" + world.project(),
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  EndedTest.class.getName()));
+      assertEquals("started", test.inputReader().readLine());
+
+      test.destroy();
+      test.waitFor();
+
+      World.until("what it started has ended", () -> world.processes().isEmpty());
+    }
   }
 
   @Test

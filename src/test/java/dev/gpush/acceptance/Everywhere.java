@@ -95,18 +95,17 @@ final class Everywhere {
   }
 
   /**
-   * In a terminal of VS Code's workbench, too, with a server on node 0 of a session devbox.
-   *
-   * @param there where the node has the editors rig
+   * In a terminal of VS Code's workbench, too, with a server on node 0 of a session devbox, where
+   * the editors rig is in the same place as here.
    */
-  static void isOneInAnEditor(World world, String there) throws Exception {
+  static void isOneInAnEditor(World world) throws Exception {
     Optional<String> here = World.rig("editors");
     if (here.isEmpty()) {
       System.out.println("No editor's terminal is compared: the editors rig is down");
       return;
     }
     Path rig = Path.of(here.get());
-    try (var server = Workbench.Server.start(world, there);
+    try (var server = Workbench.Server.start(world, here.get());
         var workbench = Workbench.open(world, rig, server, server.forwarded(world))) {
       requireIn(world, server, workbench);
     }

@@ -75,12 +75,10 @@ final class KubernetesIT {
         volumes:
         - {name: torch, hostPath: {path: /srv/torch}}
         - {name: python, hostPath: {path: /srv/python}}
-        - {name: editors, hostPath: {path: /srv/editors}}
         containers:
         - volumeMounts:
           - {name: torch, mountPath: /srv/torch, readOnly: true}
           - {name: python, mountPath: %s, readOnly: true}
-          - {name: editors, mountPath: /srv/editors, readOnly: true}
       """
           .formatted(torch.toRealPath().getParent().getParent());
     }
@@ -188,25 +186,6 @@ final class KubernetesIT {
       assertTrue(doctor.out().contains("2×8 H100 on k8s"), doctor::toString);
       world.gpush("down").succeeded();
 
-      cluster.isEmpty();
-    }
-  }
-
-  @Test
-  void ranksWithTorchTalkOverGloo() throws Exception {
-    try (Cluster cluster = Cluster.open("", Map.of())) {
-      World world = cluster.world();
-      world.example("examples/hello/train.py");
-      Everywhere.prepare(world);
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
-
-      Ranks.talk(world, Ranks.torch().map(_ -> TORCH));
-      if (Ranks.torch().isPresent()) {
-        Everywhere.isOne(world, TORCH);
-        Everywhere.isOneInAnEditor(world, "/srv/editors");
-      }
-
-      world.gpush("down").succeeded();
       cluster.isEmpty();
     }
   }

@@ -2,7 +2,6 @@ package dev.gpush.acceptance;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.io.IOException;
@@ -29,9 +28,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(KubernetesRig.GANGS)
 @Tag("kubernetes")
 final class KubernetesOutagesIT {
-  /** What the command of a link has on its command line, and pkill, which looks for it, has not. */
-  private static final String RELAY = "agent[.]sock";
-
   private static KubernetesIT.Cluster open(String more) throws Exception {
     return open(more, Map.of());
   }
@@ -56,37 +52,6 @@ final class KubernetesOutagesIT {
       }
       world.gpush("down", "--discard").succeeded();
       cluster.isEmpty();
-    }
-  }
-
-  /** The commands of links end in their pods: the WebSockets above them too. */
-  @Test
-  void aTwoWayTransferLosesNothingThroughManyCuts() throws Exception {
-    try (KubernetesIT.Cluster cluster = open("")) {
-      World world = cluster.world();
-      world.gpush("up", "--nodes", "1").succeeded();
-      String pod = cluster.pod(0);
-
-      TwoWay.losesNothing(
-          world,
-          () -> cluster.tried("exec", pod, "--", "pkill", "-KILL", "-f", RELAY).status() == 0);
-
-      world.gpush("down").succeeded();
-      cluster.isEmpty();
-    }
-  }
-
-  @Test
-  void aGatewayThatNeverComesBackHoldsNothing() throws Exception {
-    try (KubernetesIT.Cluster cluster = open("remember: 2s")) {
-      World world = cluster.world();
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
-      assertTrue(!cluster.objects().isEmpty());
-      world.gpush("up", "--idle", "4s").succeeded();
-
-      world.killGateway();
-
-      World.until("pods, job and all are gone", () -> cluster.objects().isEmpty());
     }
   }
 

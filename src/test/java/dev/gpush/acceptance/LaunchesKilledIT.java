@@ -7,19 +7,20 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A launch that is killed at a seeded moment: afterwards, and after {@code gpush stop} where its
+ * A launch that is killed at a seeded step: afterwards, and after {@code gpush stop} where its
  * ranks were to go on, nothing of it is left on the nodes, and the next launch gets all slots.
  */
 @Timeout(3600)
@@ -29,8 +30,8 @@ final class LaunchesKilledIT {
   private static final int KILLS =
       Integer.getInteger("gpush.kills", Boolean.getBoolean("gpush.long") ? 100 : 8);
 
-  /** Most launches have begun their ranks by then, on a machine at rest. */
-  private static final int LATEST_MS = 1500;
+  /** Two folders of a run, two ranks and their two daemons: see {@link #traces}. */
+  private static final int TRACES = 6;
 
   /** Each rank has a child in a session of its own and shared memory, as data loaders have. */
   private static final String RANK =
@@ -84,10 +85,10 @@ final class LaunchesKilledIT {
       world.gpush("up", "--nodes", "2").succeeded();
       for (int number = 0; number < KILLS; number++) {
         Kill how = Kill.values()[random.nextInt(Kill.values().length)];
-        int after = random.nextInt(LATEST_MS);
-        String where = "kill " + number + ": " + how + " after " + after + " ms";
+        int step = random.nextInt(TRACES + 1);
+        String where = "kill " + number + ": " + how + " at step " + step;
         System.err.println(where);
-        killed(how, after);
+        killed(how, step);
         isClean(where);
       }
       Result last =
@@ -96,13 +97,30 @@ final class LaunchesKilledIT {
     }
   }
 
-  private void killed(Kill how, int afterMs) throws Exception {
+  /** What a launch leaves on the nodes, one after the other. */
+  private Set<Path> traces() {
+    var traces = new HashSet<>(World.inside(meet));
+    for (Path gang : World.inside(world.home().resolve("nodes"))) {
+      World.inside(gang)
+          .forEach(node -> traces.addAll(World.inside(node.resolve("proj.gpush/runs"))));
+    }
+    return traces;
+  }
+
+  private boolean has(Set<Path> before, int step) {
+    Set<Path> traces = traces();
+    traces.removeAll(before);
+    return traces.size() >= step;
+  }
+
+  private void killed(Kill how, int step) throws Exception {
     world.gpush("ps").succeeded();
+    Set<Path> before = traces();
     long gateway = world.gatewayPid();
     Process client = world.startGpush("run", "--nodes", "2", "rank.py");
     CompletableFuture<byte[]> out = World.read(client.getInputStream());
     CompletableFuture<byte[]> err = World.read(client.getErrorStream());
-    client.onExit().completeOnTimeout(client, afterMs, TimeUnit.MILLISECONDS).get();
+    World.until("step " + step, () -> !client.isAlive() || has(before, step));
     switch (how) {
       case CTRL_C -> World.signal("INT", List.of(client.pid()));
       case CLOSED_TERMINAL -> World.signal("HUP", List.of(client.pid()));
@@ -181,7 +199,7 @@ final class LaunchesKilledIT {
 
   private void isClean(String where) throws Exception {
     World.until(where + ": every run is over", this::isOver);
-    World.until(where + ": no process is left " + left(), () -> left().isEmpty());
+    World.until(() -> where + ": no process is left " + left(), () -> left().isEmpty());
     for (Json node : world.json("nodes", "--json").items()) {
       assertEquals(0L, node.number("claimed").orElseThrow(), where + ": " + node.write());
     }

@@ -8,9 +8,7 @@ import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -27,11 +25,7 @@ final class SlurmIT {
   private static final String TORCH = "/srv/torch/bin/python";
 
   private static World world(SlurmRig rig) throws IOException {
-    return world(rig, Map.of());
-  }
-
-  private static World world(SlurmRig rig, Map<String, String> waits) throws IOException {
-    World world = World.fresh(waits);
+    World world = World.fresh();
     Files.createDirectories(world.home());
     Files.writeString(
         world.home().resolve("config.yaml"),
@@ -90,87 +84,21 @@ final class SlurmIT {
     }
   }
 
+  /** In a job, Lightning finds Slurm's variables beside those of torchrun. */
   @Test
-  void ranksWithTorchTalkOverGloo() throws Exception {
+  void lightningTrainsOnTwoNodes() throws Exception {
+    Optional<String> torch = Ranks.torch();
+    assumeTrue(torch.isPresent(), "the torch rig is down: src/test/rigs/torch up");
+    var training = new Training(torch.get());
+    assumeTrue(training.hasTrainers(), "src/test/rigs/torch up trainers");
     SlurmRig rig = SlurmRig.of("default");
     try (World world = world(rig)) {
-      world.example("examples/hello/train.py");
-      Everywhere.prepare(world);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
 
-      Optional<String> torch = Ranks.torch();
-      Ranks.talk(world, torch.map(_ -> TORCH));
-      if (torch.isPresent()) {
-        var training = new Training(torch.get());
-        assumeTrue(training.hasTrainers(), "src/test/rigs/torch up trainers");
-        training.runs(world, 2, TORCH, "with_lightning.py");
-        Everywhere.isOne(world, TORCH);
-        Everywhere.isOneInAnEditor(world, "/srv/editors");
-      }
+      training.runs(world, 2, TORCH, "with_lightning.py");
 
       world.gpush("down").succeeded();
       assertTrue(isEmpty(rig));
-    }
-  }
-
-  @Test
-  void aCutNetworkLosesNothing() throws Exception {
-    SlurmRig rig = SlurmRig.of("default");
-    try (World world = world(rig, BrokenWay.IMPATIENT)) {
-      world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
-      try {
-        BrokenWay.losesNothing(world, Ranks.torch().map(_ -> TORCH), rig::cut, rig::heal);
-      } finally {
-        rig.heal();
-      }
-      world.gpush("down", "--discard").succeeded();
-      assertTrue(isEmpty(rig));
-    }
-  }
-
-  @Test
-  void aGatewayThatNeverComesBackHoldsNothing() throws Exception {
-    SlurmRig rig = SlurmRig.of("default");
-    try (World world = world(rig)) {
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
-      assertTrue(!isEmpty(rig));
-      world.gpush("up", "--idle", "4s").succeeded();
-
-      world.killGateway();
-
-      World.until("the job is gone at its lease", () -> isEmpty(rig));
-      assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
-    }
-  }
-
-  @Test
-  void aRunThatGoesOnWithoutItsGatewayKeepsItsNodesAndNoLonger() throws Exception {
-    SlurmRig rig = SlurmRig.of("default");
-    Path begin = rig.home().resolve("ann/gpush-it-begin");
-    Path done = rig.home().resolve("ann/gpush-it-done");
-    try (World world = world(rig)) {
-      world.file(
-          "work.py",
-          """
-          import pathlib, time
-          while not (pathlib.Path.home() / "gpush-it-begin").exists():
-              time.sleep(0.02)
-          time.sleep(6)
-          (pathlib.Path.home() / "gpush-it-done").touch()
-          """);
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
-      world.gpush("run", "--detach", "--nodes", "1", "work.py").succeeded();
-      world.gpush("up", "--idle", "4s").succeeded();
-
-      world.killGateway();
-      Files.createFile(begin);
-
-      World.until("the run has done its work", () -> Files.exists(done));
-      assertTrue(!isEmpty(rig), "the idle time begins with the end of the run");
-      World.until("the job is gone at its lease", () -> isEmpty(rig));
-    } finally {
-      Files.deleteIfExists(begin);
-      Files.deleteIfExists(done);
     }
   }
 

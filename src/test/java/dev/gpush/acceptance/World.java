@@ -21,8 +21,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +45,8 @@ final class World implements AutoCloseable {
   /** The same for what a test waits for. */
   private static final long UNTIL_SECONDS = 180;
 
+  private static final int LAST_LOOKS = 20;
+
   /** Ready to start at once, or tests side by side would wait for each other there and say so. */
   private static final Path LAUNCHER = prepared(repository().resolve("gpush"));
 
@@ -56,6 +60,13 @@ final class World implements AutoCloseable {
 
   /** For tests that move many bytes: the gateway as a user has it. */
   static final Map<String, String> AS_SHIPPED = Map.of(FLAGS, "");
+
+  /** Those that are not closed; a JVM that is ended, as by Ctrl-C, ends what they started. */
+  private static final Set<World> OPEN = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> OPEN.forEach(World::endWhatIsLeft)));
+  }
 
   private final Path base;
   private final Path home;
@@ -72,6 +83,7 @@ final class World implements AutoCloseable {
     this.project = Files.createDirectories(base.resolve("proj"));
     this.person = Files.createDirectories(base.resolve("person"));
     Files.writeString(project.resolve("gpush.yaml"), "# a workspace of a test\n");
+    OPEN.add(this);
   }
 
   private static Path prepared(Path launcher) {
@@ -305,8 +317,7 @@ final class World implements AutoCloseable {
     until(() -> what, condition);
   }
 
-  private static void until(Supplier<String> what, BooleanSupplier condition)
-      throws InterruptedException {
+  static void until(Supplier<String> what, BooleanSupplier condition) throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(UNTIL_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
@@ -359,7 +370,7 @@ final class World implements AutoCloseable {
   }
 
   /** What lies in a folder; tests beside this one make and remove theirs at any time. */
-  private static List<Path> inside(Path folder) {
+  static List<Path> inside(Path folder) {
     File[] files = folder.toFile().listFiles();
     return files == null ? List.of() : Arrays.stream(files).map(File::toPath).toList();
   }
@@ -434,6 +445,7 @@ final class World implements AutoCloseable {
                 ended.completeExceptionally(failed);
               } finally {
                 endWhatIsLeft();
+                OPEN.remove(this);
               }
             });
     try {
@@ -445,10 +457,13 @@ final class World implements AutoCloseable {
 
   /** Nothing, unless giving back has failed: the next test must not meet what this one left. */
   private void endWhatIsLeft() {
-    for (String process : processes()) {
-      long pid = Long.parseLong(process.substring(0, process.indexOf(' ')));
-      ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
-    }
+    // More than once: a guard may have started another agent in between.
+    Stream.generate(this::processes)
+        .limit(LAST_LOOKS)
+        .takeWhile(left -> !left.isEmpty())
+        .flatMap(List::stream)
+        .map(process -> Long.parseLong(process.substring(0, process.indexOf(' '))))
+        .forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
   }
 
   private void giveBack() throws IOException, InterruptedException {

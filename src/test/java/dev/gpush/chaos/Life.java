@@ -96,7 +96,7 @@ final class Life implements AutoCloseable {
             new GatewayIdentity(
                 owner, new Holder(owner + "@here"), HexFormat.of().formatHex(incarnation), home),
             new Only(backend),
-            new YamlConfigs(home, home.resolve("no-site.yaml")),
+            new YamlConfigs(home, home.resolve("no-site.yaml"), "ann"),
             new FabricPlanner(List::of),
             agent,
             GitPlaces.of(Map.of("HOME", home.toString(), "GIT_CONFIG_NOSYSTEM", "1")),

@@ -9,7 +9,6 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.link.machine.LinkMachine;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -213,19 +212,6 @@ public final class Link implements AutoCloseable {
     lock.lock();
     try {
       return driver.pipe(machine.pipeInUse()).filter(Pipe::isHere).isPresent();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * How long nothing has come from the agent; after 15 s its state is shown as unknown, whatever
-   * {@link #state} is.
-   */
-  public Duration silence() {
-    lock.lock();
-    try {
-      return Duration.ofNanos(driver.nanos() - machine.heardNanos());
     } finally {
       lock.unlock();
     }

@@ -113,10 +113,10 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.retain(nodes);
       home.forgetRefused();
       last.begin();
-      boolean lookAgain = false;
+      boolean mustCheck = false;
       for (int attempt = 1; ; attempt++) {
         try {
-          attempt(nodes, options, lookAgain, talk);
+          attempt(nodes, options, mustCheck, talk);
           return last.require(options, talk);
         } catch (NodeLost lost) {
           if (attempt == MAX_ATTEMPTS) {
@@ -124,7 +124,7 @@ public final class WorkspaceSync implements AutoCloseable {
           }
         } catch (Push.Again again) {
           requireSteady(again, attempt);
-          lookAgain |= isForAnotherLook(again);
+          mustCheck |= isForAnotherLook(again);
           bring(again, nodes, talk, attempt);
         } catch (TreeChanged changed) {
           scan.forget(scan.root().relativize(changed.file()).toString());
@@ -139,13 +139,13 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
-  private void attempt(List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
+  private void attempt(List<SyncNode> nodes, PushOptions options, boolean mustCheck, Talk talk)
       throws InterruptedException, NodeLost, TreeChanged, Push.Again {
     OpeningConversations opening = conversations.open(nodes);
     PushOptions usual = usual(options);
     Scan found;
     try {
-      if (lookAgain || usual.takesChangesHome()) {
+      if (mustCheck || usual.takesChangesHome()) {
         // The nodes look at theirs while this machine looks at its own.
         conversations.ask(nodes, editors.bringHome());
       }
@@ -156,7 +156,7 @@ public final class WorkspaceSync implements AutoCloseable {
     }
     var fresh = new HashSet<>(conversations.finish(opening));
     List<NodeConversation> open = conversations.of(nodes);
-    if (lookAgain) {
+    if (mustCheck) {
       conversations.look(open, editors.bringHome());
       fresh.addAll(open);
     }
@@ -221,7 +221,7 @@ public final class WorkspaceSync implements AutoCloseable {
    * @param folders that may have changed since the last look; empty: all
    * @param waiting paths that are left as they were
    */
-  public Looked lookAgain(Optional<Set<Path>> folders, Set<String> waiting)
+  public Looked rescan(Optional<Set<Path>> folders, Set<String> waiting)
       throws InterruptedException {
     return locked(
         () -> {
@@ -239,9 +239,8 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   /**
-   * Moves these nodes to what {@link #lookAgain} has found, or none. It waits for no node whose
-   * link is cut, and looks at no path on the nodes that did not change: the push before a launch
-   * does.
+   * Moves these nodes to what {@link #rescan} has found, or none. It waits for no node whose link
+   * is cut, and looks at no path on the nodes that did not change: the push before a launch does.
    *
    * @param check has the nodes look at everything first
    * @throws NodeFailed the others may be pushed to without it
@@ -251,21 +250,21 @@ public final class WorkspaceSync implements AutoCloseable {
       throws InterruptedException, NodeFailed {
     try (SlowNodes.Watch _ = inBackground(nodes)) {
       conversations.retain(nodes);
-      boolean lookAgain = check;
+      boolean mustCheck = check;
       if (check) {
         home.forgetRefused();
       }
       for (int attempt = 1; ; attempt++) {
         Conversations.requireReachable(nodes);
         try {
-          return attemptLooked(nodes, lookAgain);
+          return attemptLooked(nodes, mustCheck);
         } catch (NodeLost lost) {
           if (attempt >= 2 || !lost.slow().isEmpty()) {
             throw new NodeFailed(lost);
           }
         } catch (Push.Again again) {
           requireSteady(again, attempt);
-          lookAgain |= isForAnotherLook(again);
+          mustCheck |= isForAnotherLook(again);
           if (again instanceof Push.Moved) {
             home.awaitSettled(attempt);
           }
@@ -353,19 +352,19 @@ public final class WorkspaceSync implements AutoCloseable {
     catchUps.run(node);
   }
 
-  private Pushed attemptLooked(List<SyncNode> nodes, boolean lookAgain)
+  private Pushed attemptLooked(List<SyncNode> nodes, boolean mustCheck)
       throws InterruptedException, NodeLost, NodeFailed, TreeChanged, Push.Again {
     Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
     var fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
-    if (lookAgain) {
+    if (mustCheck) {
       conversations.look(open, editors.bringHome());
       fresh.addAll(open);
     }
     List<String> before = last.pending(found.manifest(), conversations.known());
     PushOptions options = usual(PushOptions.save());
     ChangesThere.Found changes =
-        lookAgain && options.bringsEditsHome()
+        mustCheck && options.bringsEditsHome()
             ? home.look(open, found.manifest())
             : ChangesThere.Found.nothing();
     Push push = push(found, changes, options, Talk.silent());

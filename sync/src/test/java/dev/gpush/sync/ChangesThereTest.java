@@ -125,7 +125,7 @@ final class ChangesThereTest extends SyncFixture {
     aNewFileComesHome(time);
     startsAgainEmpty(nodes.getFirst());
     editors().write("model.py", "another");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
 
     sync.pushLooked(all(), false);
 
@@ -168,7 +168,7 @@ final class ChangesThereTest extends SyncFixture {
     push();
     editors().write("model.py", "new");
     assertEquals(List.of("model.py"), comesHome(time));
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     for (String each : List.of("edited", "gone", "moved", "model.py")) {
       try (var file = new RandomAccessFile(laptop.path().resolve(each).toFile(), "rw")) {
         file.setLength(ScanLimits.standard().askOver() + 1);
@@ -207,7 +207,7 @@ final class ChangesThereTest extends SyncFixture {
 
   /** After a look at the laptop that asks for one at the node. */
   private Set<String> comesHomeByItself(ManualClock time) throws Exception {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     assertTrue(sync.there().isDue());
     var came = new TreeSet<>(comeHome().paths());
     time.advance(Homecoming.SETTLED);
@@ -274,7 +274,7 @@ final class ChangesThereTest extends SyncFixture {
 
   /** With the look after the moment in which a file has to be the same. */
   private List<String> comesHome(ManualClock time) throws Exception {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     comeHome();
     time.advance(Homecoming.SETTLED);
     return comeHome().paths();
@@ -304,7 +304,7 @@ final class ChangesThereTest extends SyncFixture {
     nodes(2);
     laptop.write("train.py", "1").write("model.py", "1");
     push();
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     editors().write("model.py", "edited");
     assertEquals(List.of("model.py"), comeHome().paths());
     nodes.getLast().folder().write("model.py", "of another");

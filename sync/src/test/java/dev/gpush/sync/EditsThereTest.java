@@ -114,7 +114,7 @@ final class EditsThereTest extends SyncFixture {
     nodes.getFirst().folder().write("a", "2");
     assertEquals(List.of("a"), comesHome());
     laptop.write("a", "3");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     sync.pushLooked(List.of(nodes.get(1)), false);
 
     assertAllHold(push());
@@ -123,7 +123,7 @@ final class EditsThereTest extends SyncFixture {
   }
 
   private List<String> comesHome() throws Exception {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     return comeHome().paths();
   }
 
@@ -134,7 +134,7 @@ final class EditsThereTest extends SyncFixture {
     push();
     WorkFolder there = nodes.getFirst().folder();
     there.write("a", "2").write("b", "2").write("new.py", "1");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
 
     Homecoming.Came came = comeHome("a");
 
@@ -143,7 +143,7 @@ final class EditsThereTest extends SyncFixture {
     assertEquals("2", laptop.read("a"));
     assertEquals("1", laptop.read("b"));
     assertEquals(List.of(), comeHome("gone").paths(), "it is as it was");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     assertEquals(List.of("a"), sync.pushLooked(all(), false).paths());
     assertEquals("2", nodes.get(1).folder().read("a"));
   }
@@ -157,7 +157,7 @@ final class EditsThereTest extends SyncFixture {
     WorkFolder there = nodes.getFirst().folder();
     there.write("a", "2").write("both", "there");
     laptop.write("both", "here");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
 
     Homecoming.Came came = comeHome("both");
 
@@ -167,7 +167,7 @@ final class EditsThereTest extends SyncFixture {
     assertEquals("here", laptop.read("both"));
     there.write("b", "2");
     Files.delete(there.path().resolve("gone"));
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     assertEquals(List.of("b"), comeHome("gone").paths());
   }
 
@@ -178,7 +178,7 @@ final class EditsThereTest extends SyncFixture {
     laptop.write("a", "1").write("b", "1");
     push();
     nodes.getFirst().folder().write("a", "2");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     nodes.getFirst().beforePull = _ -> laptop.move("a", "away");
 
     Homecoming.Came came = comeHome("a");

@@ -97,17 +97,17 @@ final class HeldPathsTest extends SyncFixture {
     differ();
     laptop.write("changed", "again");
 
-    assertEquals(List.of("changed"), sync.lookAgain(Optional.empty(), Set.of()).pending());
+    assertEquals(List.of("changed"), sync.rescan(Optional.empty(), Set.of()).pending());
     assertEquals(List.of("changed"), sync.pushLooked(all(), false).paths());
 
     assertEquals("again", nodes.get(1).folder().read("changed"));
-    assertEquals(List.of(), sync.lookAgain(Optional.empty(), Set.of()).pending());
+    assertEquals(List.of(), sync.rescan(Optional.empty(), Set.of()).pending());
     Homecoming.Came came = comeHome();
     assertEquals(List.of(), came.paths());
     assertFalse(came.isLeft(), "what is held is named already");
     assertEquals(5, sync.last().held().size());
     laptop.write("both", "there");
-    assertEquals(List.of("both"), sync.lookAgain(Optional.empty(), Set.of()).pending());
+    assertEquals(List.of("both"), sync.rescan(Optional.empty(), Set.of()).pending());
     sync.pushLooked(all(), false);
     assertEquals(4, sync.last().held().size());
     assertEquals("there", nodes.get(1).folder().read("both"));
@@ -120,7 +120,7 @@ final class HeldPathsTest extends SyncFixture {
     laptop.write("changed", "again").write("both", "here again").write("new", "here again");
 
     sync.abandon(nodes.getFirst());
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     sync.pushLooked(List.of(nodes.get(1)), false);
 
     assertEquals("again", nodes.get(1).folder().read("changed"));
@@ -174,7 +174,7 @@ final class HeldPathsTest extends SyncFixture {
     laptop.write("gone", "first").write("new.py", "first").write("other", "1");
     push();
     laptop.write("gone", "second").write("new.py", "second");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     sync.pushLooked(List.copyOf(nodes.subList(0, 2)), false);
     laptop.write("gone", "3").write("new.py", "third here").write("other", "2");
     editors().delete("gone").write("new.py", "third there");
@@ -197,7 +197,7 @@ final class HeldPathsTest extends SyncFixture {
     laptop.write("a", "1");
     push();
     laptop.write("a", "here");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     sync.pushLooked(List.copyOf(nodes.subList(1, 3)), false);
     editors().write("a", "there");
     assertEquals(List.of("a CHANGED_BOTH 0"), held());
@@ -438,7 +438,7 @@ final class HeldPathsTest extends SyncFixture {
     assertEquals("there", editors().read("a"));
     assertEquals(Map.of("a", "here", "b", "1"), nodes.get(1).folder().texts());
     laptop.write("b", "2");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     sync.pushLooked(List.of(nodes.get(1)), false);
     assertEquals("2", nodes.get(1).folder().read("b"), "a save while node 0 is away");
     assertEquals(List.of("a CHANGED_BOTH 0"), held());
@@ -495,7 +495,7 @@ final class HeldPathsTest extends SyncFixture {
     laptop.write("a", "1");
     push();
     laptop.write("new", "here");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     sync.pushLooked(List.of(nodes.getFirst()), false);
     nodes.get(1).folder().write("new", "of 1");
     nodes.get(2).folder().write("new", "of 2");

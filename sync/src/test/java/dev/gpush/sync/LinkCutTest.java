@@ -79,7 +79,7 @@ final class LinkCutTest extends SyncFixture {
 
   @Test
   void aSaveWaitsForNoNodeWhoseLinkIsCutWhileItsConversationOpens() throws Exception {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     Task<WorkspaceSync.Pushed, NodeFailed> save =
         work.fork("save", () -> sync.pushLooked(both(), false));
     cutWhileOpening();
@@ -90,7 +90,7 @@ final class LinkCutTest extends SyncFixture {
 
   @Test
   void aLinkThatIsCutBeforeItsConversationOpensIsSeen() throws Exception {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     cut.looks.set(1);
 
     assertEquals(1, assertThrows(NodeFailed.class, () -> sync.pushLooked(both(), false)).node());
@@ -106,7 +106,7 @@ final class LinkCutTest extends SyncFixture {
 
   @Test
   void aNodeWhoseLinkIsCutDoesNotCountAsLookedAt() throws Exception {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     Task<Homecoming.Came, NodeFailed> came =
         work.fork("come", () -> sync.comeHome(cut, NodeWatch.Due.all()));
     cutWhileOpening();

@@ -56,7 +56,7 @@ final class SlowNodeTest extends SyncFixture {
 
   private Task<WorkspaceSync.Pushed, NodeFailed> save(List<SyncNode> to)
       throws InterruptedException {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     return work.fork("save", () -> sync.pushLooked(to, false));
   }
 

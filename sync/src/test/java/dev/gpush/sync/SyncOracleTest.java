@@ -282,10 +282,10 @@ final class SyncOracleTest extends SyncFixture {
         ended(
             trouble,
             () -> {
-              sync.lookAgain(Optional.empty(), Set.of());
+              sync.rescan(Optional.empty(), Set.of());
               if (isHomeFirst) {
                 sync.comeHome(nodes.getFirst(), due());
-                sync.lookAgain(Optional.empty(), Set.of());
+                sync.rescan(Optional.empty(), Set.of());
               }
               sync.pushLooked(some, check);
             });
@@ -318,7 +318,7 @@ final class SyncOracleTest extends SyncFixture {
         ended(
             trouble,
             () -> {
-              sync.lookAgain(Optional.empty(), Set.of());
+              sync.rescan(Optional.empty(), Set.of());
               sync.comeHome(nodes.getFirst(), due);
             });
     over(trouble);

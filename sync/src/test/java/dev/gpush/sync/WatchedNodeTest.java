@@ -40,7 +40,7 @@ final class WatchedNodeTest extends SyncFixture {
   }
 
   private Homecoming.Came came() throws Exception {
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     return sync.comeHome(nodes.getFirst(), sync.there().looking());
   }
 
@@ -107,7 +107,7 @@ final class WatchedNodeTest extends SyncFixture {
     sync.there().looking();
 
     laptop.write(".gitignore", "").delete("pkg/.gitignore");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
 
     assertTrue(sync.there().isDue());
     assertEquals(NodeWatch.Due.all(), sync.there().looking());
@@ -121,7 +121,7 @@ final class WatchedNodeTest extends SyncFixture {
     pushWatched();
     nodes.getFirst().folder().write("a.py", "there");
     laptop.write("a.py", "here");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
 
     Homecoming.Came came = comeHome();
 

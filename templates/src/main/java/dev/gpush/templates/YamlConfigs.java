@@ -47,13 +47,8 @@ public final class YamlConfigs implements Configs {
 
   private final Path home;
   private final Path site;
-  private final Optional<String> login;
+  private final String login;
   private final Templates templates;
-
-  /** As {@link #YamlConfigs(Path, Path, String)}, with no owner unless a file names one. */
-  public YamlConfigs(Path home, Path site) {
-    this(home, site, Optional.empty());
-  }
 
   /**
    * Reads the files of one home.
@@ -63,10 +58,6 @@ public final class YamlConfigs implements Configs {
    * @param login the login name: the owner where no file names one
    */
   public YamlConfigs(Path home, Path site, String login) {
-    this(home, site, Optional.of(login));
-  }
-
-  private YamlConfigs(Path home, Path site, Optional<String> login) {
     this.home = home;
     this.site = site;
     this.login = login;
@@ -108,13 +99,7 @@ public final class YamlConfigs implements Configs {
     return person
         .find(OWNER)
         .map(value -> new Setting(OWNER, value.value(), value.text(), person.origin(value)))
-        .orElseGet(
-            () ->
-                new Setting(
-                    OWNER,
-                    login.<Json>map(Json::of).orElse(new Json.Null()),
-                    login.orElse(""),
-                    login.map(_ -> "login name").orElse(BUILT_IN)));
+        .orElseGet(() -> new Setting(OWNER, Json.of(login), login, "login name"));
   }
 
   /** What is set of the ssh server's keys; the user's file counts before the site's. */

@@ -45,7 +45,7 @@ record Folders(Path home, Path site, Path project) {
   }
 
   YamlConfigs configs() {
-    return new YamlConfigs(home, site);
+    return new YamlConfigs(home, site, "ann");
   }
 
   Config load() {

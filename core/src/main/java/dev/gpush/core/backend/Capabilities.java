@@ -143,13 +143,6 @@ public final class Capabilities {
     return new Capabilities(all, more);
   }
 
-  /** These without a port. */
-  public Capabilities without(Class<?> port) {
-    var fewer = new HashMap<>(ports);
-    fewer.remove(port);
-    return new Capabilities(all, fewer);
-  }
-
   public boolean takesNatives() {
     return all.contains(Capability.NATIVES);
   }

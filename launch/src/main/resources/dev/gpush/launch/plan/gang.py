@@ -30,6 +30,8 @@ MEET = 60           # seconds for all nodes to come: they are started at the sam
 TOLD = threading.Event()        # this process was asked to end
 END = 3             # seconds for processes to end after TERM
 LINE = 4 << 20      # a request has the command's whole environment
+GREETING = 1024     # bytes of a line from a connection that has not proved the key
+UNPROVEN = 32       # such connections, beside one of each node; the oldest goes
 # Of a node, and not of the command that asks for a process there.
 OWN = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "TMPDIR", "HOSTNAME", "PWD", "OLDPWD",
        "SHLVL", "_", "CUDA_VISIBLE_DEVICES")
@@ -50,10 +52,10 @@ class Lines:
         with self.lock:
             self.sock.sendall(data)
 
-    def read(self):
+    def read(self, most=LINE):
         """None at the end."""
         try:
-            line = self.file.readline(LINE)
+            line = self.file.readline(most)
             return json.loads(line.decode()) if line.endswith(b"\n") else None
         except (OSError, ValueError):
             return None
@@ -166,7 +168,7 @@ class Leader:
     def __init__(self, spec):
         self.spec, self.key, self.start = spec, os.environ.pop("GPUSH_GANG_KEY"), {}
         self.nodes = int(os.environ["GPUSH_NODES"])
-        self.followers, self.met = {}, threading.Condition()
+        self.followers, self.unproven, self.met = {}, [], threading.Condition()
         self.steps, self.number = {}, 0         # id -> what takes a message of a follower
         self.folder = tempfile.mkdtemp(prefix="gang-")
         self.isElsewhere = False                # another node ends with the failure
@@ -211,11 +213,19 @@ class Leader:
     def meet(self, sock):
         sock.settimeout(MEET)
         lines = Lines(sock)
+        with self.met:
+            self.unproven.append(lines)
+            if len(self.unproven) > UNPROVEN + self.nodes:
+                self.unproven.pop(0).close()
         nonce = os.urandom(16).hex()
         lines.send(nonce=nonce)
-        answer = lines.read() or {}
+        answer = lines.read(GREETING) or {}
         node = answer.get("node")
-        if (not isinstance(node, int) or not 0 < node < self.nodes or node in self.followers
+        with self.met:
+            isCut = lines not in self.unproven
+            if not isCut:
+                self.unproven.remove(lines)
+        if (isCut or not isinstance(node, int) or not 0 < node < self.nodes or node in self.followers
                 or not hmac.compare_digest(str(answer.get("proof")), proof(self.key, "node %d %s" % (node, nonce)))):
             sock.close()
             return

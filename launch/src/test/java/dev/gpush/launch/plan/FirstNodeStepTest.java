@@ -83,6 +83,32 @@ final class FirstNodeStepTest {
       print(*(came.get(timeout=60) for _ in range(2)), sep=", ")
       """;
 
+  /** Node 1 proves the key; the others only connect. */
+  private static final String UNPROVEN =
+      """
+      os.environ.update(GPUSH_GANG_KEY="k", GPUSH_NODES="2")
+      tempfile.tempdir = os.getcwd()
+      leader = Leader({})
+
+      def connected():
+          here, there = socket.socketpair()
+          threading.Thread(target=leader.meet, args=(there,), daemon=True).start()
+          return here, json.loads(here.recv(1000).decode())["nonce"]
+
+      def isCut(here):
+          here.setblocking(False)
+          try:
+              return here.recv(1) == b""
+          except BlockingIOError:
+              return False
+
+      node, nonce = connected()
+      node.sendall((json.dumps({"node": 1, "nonce": "n", "proof": proof("k", "node 1 " + nonce)}) + "\\n").encode())
+      node.recv(1000)
+      others = [connected()[0] for _ in range(UNPROVEN + 2 + 1)]
+      print(isCut(node), isCut(others[0]), isCut(others[1]))
+      """;
+
   private static final String NAMED =
       """
 
@@ -109,6 +135,11 @@ final class FirstNodeStepTest {
   @Test
   void aProcessOfRayIsFoundWhateverOthersAreCalled() throws Exception {
     assertEquals("True False\n", said(Resources.text(FirstNodeCommand.class, "ray.py") + NAMED));
+  }
+
+  @Test
+  void ofManyConnectionsWithoutAProofTheOldestIsCut() throws Exception {
+    assertEquals("False True False\n", said(UNPROVEN));
   }
 
   @Test

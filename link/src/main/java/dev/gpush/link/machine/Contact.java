@@ -14,7 +14,6 @@ final class Contact {
   private static final int PATIENCE = 4;
 
   private final LinkWaits waits;
-  private long heard;
   private long begun;
   private long answered;
   private long carried;
@@ -24,7 +23,6 @@ final class Contact {
 
   Contact(LinkWaits waits, long nanos) {
     this.waits = waits;
-    this.heard = nanos;
     begin(nanos);
   }
 
@@ -38,7 +36,6 @@ final class Contact {
   }
 
   void heard(Frame frame, long nanos) {
-    heard = nanos;
     switch (frame.kind()) {
       case PONG, ACK, WELCOME -> {
         answered = nanos;
@@ -47,11 +44,6 @@ final class Contact {
       case OPEN, OPENED, REFUSED, DATA, END, MESSAGE, CLOSE -> carried = nanos;
       case HELLO, CREDIT, PING, BYE -> {}
     }
-  }
-
-  /** When something last came. */
-  long heardNanos() {
-    return heard;
   }
 
   /** When something last came that the agent can only send as an answer. */

@@ -106,11 +106,6 @@ public final class LinkMachine {
     return pipes.current() != PipeCycle.NONE && pipes.holdsBack();
   }
 
-  /** When something last came from the agent. */
-  public long heardNanos() {
-    return contact.heardNanos();
-  }
-
   /** What is waiting or not acknowledged, in bytes of memory. */
   public long keptBytes() {
     return queue.keptBytes();

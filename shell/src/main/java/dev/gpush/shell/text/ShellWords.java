@@ -2,22 +2,10 @@ package dev.gpush.shell.text;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /** Words as a shell reads them; {@link dev.gpush.core.text.ShellQuote} writes them. */
 public final class ShellWords {
   private ShellWords() {}
-
-  /**
-   * The words of a text, whose line breaks are spaces. Empty when a quote or the line is not
-   * finished.
-   */
-  public static Optional<List<String>> split(String text) {
-    Scan scan = scan(text);
-    return scan.isFinished()
-        ? Optional.of(scan.lines().stream().flatMap(List::stream).toList())
-        : Optional.empty();
-  }
 
   /**
    * Reads a text, which may end in the middle of a word, at spaces and line breaks, with single

@@ -34,7 +34,7 @@ final class CommandLinesTest {
   void optionsEndAtTheFirstWord(String line, int first) {
     var spec = CommandLines.of(new RunCommand(), new Common()).getCommandSpec();
 
-    assertEquals(first, CommandLines.firstWord(spec, ShellWords.split(line).orElseThrow()));
+    assertEquals(first, CommandLines.firstWord(spec, ShellWords.scan(line).lines().getFirst()));
   }
 
   @Test

@@ -195,7 +195,7 @@ public final class Desk {
   }
 
   public FakeInvocation client(String line) {
-    List<String> words = ShellWords.split(line).orElseThrow();
+    List<String> words = ShellWords.scan(line).lines().getFirst();
     return new FakeInvocation(words.subList(1, words.size()), folder, Map.copyOf(environment));
   }
 

@@ -132,7 +132,7 @@ final class HelpTest {
             .getFirst()
             .replaceFirst("^\\$ (eval \"\\$\\()?", "")
             .replaceFirst("\\)\"$", "");
-    List<String> words = ShellWords.split(typed.replaceFirst(" > .*", "")).orElseThrow();
+    List<String> words = ShellWords.scan(typed.replaceFirst(" > .*", "")).lines().getFirst();
 
     CommandLines.parse(
         verb, verbs.make(verb).orElseThrow(), new Common(), words.subList(2, words.size()));

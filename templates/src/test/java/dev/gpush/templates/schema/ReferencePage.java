@@ -29,6 +29,9 @@ final class ReferencePage {
 
       Editors can complete these keys and mark mistakes: `$GPUSH_HOME/schema` has the same schema as JSON Schema
       ([guide](../guide/editors.md#gpushyaml-and-configyaml)).
+
+      With `GPUSH_DEBUG=1` in its environment the gateway also logs why it does what it does: `gpush gateway stop`, then
+      `GPUSH_DEBUG=1 gpush gateway start`; `gpush gateway logs` shows the log.
       """;
 
   private ReferencePage() {}

@@ -83,7 +83,7 @@ final class YamlSetupTest {
   }
 
   private YamlConfigs configs() {
-    return new YamlConfigs(home, folder.resolve("site.yaml"));
+    return new YamlConfigs(home, folder.resolve("site.yaml"), "ann");
   }
 
   private YamlSetup setup(PlaceFinding... findings) {

@@ -13,11 +13,14 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 /** A real or simulated place for one test of {@link BackendContract}; closing it leaves nothing. */
 public interface BackendPlace extends AutoCloseable {
   /** The owner of every request made here. */
   String OWNER = "alice";
+
+  Duration POLL_PAUSE = Duration.ofMillis(50);
 
   Backend backend();
 
@@ -76,10 +79,10 @@ public interface BackendPlace extends AutoCloseable {
   /** The text of a file on the node; it is read after the release, without the backend. */
   String read(Gang gang, int node, String path) throws Exception;
 
-  /**
-   * Called again and again while the contract waits for a lease to end: simulated time may pass.
-   */
-  void onPoll();
+  /** Called between two looks of a test that waits: a pause, or simulated time passes. */
+  default void onPoll() {
+    LockSupport.parkNanos(POLL_PAUSE.toNanos());
+  }
 
   @Override
   void close() throws IOException;

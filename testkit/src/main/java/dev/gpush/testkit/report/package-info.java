@@ -1,4 +1,7 @@
-/** Reports of a test run beyond passed and failed. Found by JUnit as a service. */
+/**
+ * Reports of a test run beyond passed and failed, and what must hold before it begins. Found by
+ * JUnit as services.
+ */
 @NullMarked
 package dev.gpush.testkit.report;
 

@@ -17,7 +17,7 @@ import java.util.Optional;
  *
  * @param problem why it cannot be read; empty: it can
  */
-record KubeconfigFile(Path path, List<KubeContext> contexts, Optional<String> problem) {
+record KubeconfigFile(List<KubeContext> contexts, Optional<String> problem) {
   /**
    * A context.
    *
@@ -42,13 +42,13 @@ record KubeconfigFile(Path path, List<KubeContext> contexts, Optional<String> pr
     try (InputStream input = Files.newInputStream(path)) {
       bytes = input.readNBytes(YamlReader.MOST_BYTES + 1);
     } catch (IOException unreadable) {
-      return new KubeconfigFile(path, List.of(), Optional.of(FileReason.of(unreadable)));
+      return new KubeconfigFile(List.of(), Optional.of(FileReason.of(unreadable)));
     }
     YamlReader.Reading reading = YamlReader.read(bytes);
     if (!reading.flaws().isEmpty()) {
       var flaw = reading.flaws().getFirst();
       return new KubeconfigFile(
-          path, List.of(), Optional.of("line " + flaw.at().line() + ": " + flaw.what()));
+          List.of(), Optional.of("line " + flaw.at().line() + ": " + flaw.what()));
     }
     var contexts = new ArrayList<KubeContext>();
     if (reading.content().isPresent()) {
@@ -61,7 +61,7 @@ record KubeconfigFile(Path path, List<KubeContext> contexts, Optional<String> pr
         }
       }
     }
-    return new KubeconfigFile(path, List.copyOf(contexts), Optional.empty());
+    return new KubeconfigFile(List.copyOf(contexts), Optional.empty());
   }
 
   private static Login login(Yaml file, Yaml item) {

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** A fresh namespace of a real cluster; jobs, pods and agents are real. */
@@ -215,6 +216,7 @@ public final class KubernetesPlace implements BackendPlace {
     long start = System.nanoTime();
     while (!statement.holds()) {
       assertTrue(System.nanoTime() - start < BackendContract.LIMIT.toNanos(), seen);
+      LockSupport.parkNanos(POLL_PAUSE.toNanos());
     }
   }
 
@@ -224,6 +226,7 @@ public final class KubernetesPlace implements BackendPlace {
     long start = System.nanoTime();
     List<String> left = left();
     while (!left.isEmpty() && System.nanoTime() - start < BackendContract.LIMIT.toNanos()) {
+      onPoll();
       left = left();
     }
     return left;
@@ -237,9 +240,6 @@ public final class KubernetesPlace implements BackendPlace {
   public String read(Gang gang, int node, String path) {
     throw new IllegalStateException("what was in a pod is gone with it");
   }
-
-  @Override
-  public void onPoll() {}
 
   /** Whatever a failed test has left goes with the namespace. */
   @Override

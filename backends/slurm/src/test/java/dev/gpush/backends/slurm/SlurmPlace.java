@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** A profile of the rig as ann has it; jobs, agents and files are real. */
@@ -202,6 +203,7 @@ final class SlurmPlace implements BackendPlace {
     long start = System.nanoTime();
     while (!statement.holds()) {
       assertTrue(System.nanoTime() - start < BackendContract.LIMIT.toNanos(), "never so");
+      LockSupport.parkNanos(POLL_PAUSE.toNanos());
     }
   }
 
@@ -258,9 +260,6 @@ final class SlurmPlace implements BackendPlace {
   public String read(Gang gang, int node, String path) throws IOException {
     return Files.readString(rig.home().resolve(path.replaceFirst("^/home/", "")));
   }
-
-  @Override
-  public void onPoll() {}
 
   /** Whatever a failed test has left is given back. */
   @Override

@@ -395,7 +395,7 @@ public final class LiveSync implements AutoCloseable {
   private Looked look(Set<String> waiting) throws InterruptedException {
     boolean isAll = unseen.isEmpty();
     long begun = clock.nanos();
-    Looked looked = sync.lookAgain(unseen, waiting);
+    Looked looked = sync.rescan(unseen, waiting);
     if (isAll) {
       watch.scanned(Duration.ofNanos(clock.nanos() - begun));
     }

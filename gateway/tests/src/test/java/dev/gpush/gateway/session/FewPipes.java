@@ -2,7 +2,6 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
-import dev.gpush.core.backend.Capabilities.AgentPipes;
 import dev.gpush.core.backend.Capabilities.PipeLimit;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
@@ -34,7 +33,6 @@ public record FewPipes(Backend beneath, Queue<Integer> spawned) implements Backe
   public Capabilities capabilities() {
     return beneath
         .capabilities()
-        .without(AgentPipes.class)
         .with(
             PipeLimit.class,
             new PipeLimit() {

@@ -360,7 +360,9 @@ final class LiveSyncTest {
     gateway = rig.gateway();
     gateway.recover();
     SessionRig.awaitSettled(gateway);
-    until("it is pending again: " + state(), () -> state().pending().equals(List.of("train.py")));
+    until(
+        () -> "it is pending again: " + state(),
+        () -> state().pending().equals(List.of("train.py")));
     assertEquals(SyncView.Mode.PAUSED, state().mode());
     assertTrue(has(session.nodes().getFirst(), "train.py", "print('hello')\n"));
 
@@ -391,9 +393,10 @@ final class LiveSyncTest {
     for (int node : new int[] {0, 2}) {
       NodeView view = session.nodes().get(node);
       until(
-          "node " + node + " has it: " + state(), () -> has(view, "train.py", "print('edited')\n"));
+          () -> "node " + view.info().index() + " has it: " + state(),
+          () -> has(view, "train.py", "print('edited')\n"));
     }
-    until("node 1 is named: " + state(), () -> !state().nodes().get(1).behind().isEmpty());
+    until(() -> "node 1 is named: " + state(), () -> !state().nodes().get(1).behind().isEmpty());
     assertFalse(state().isSynced());
   }
 
@@ -409,7 +412,7 @@ final class LiveSyncTest {
     ProcessHandle.of(node.agentPid()).orElseThrow().destroyForcibly();
 
     until(
-        "node 1 has its files again: " + state(),
+        () -> "node 1 has its files again: " + state(),
         () -> has(node, "train.py", "print('hello')\n") && state().isSynced());
     write("train.py", "print('edited')\n");
     awaitOnAll(session, "train.py", "print('edited')\n");

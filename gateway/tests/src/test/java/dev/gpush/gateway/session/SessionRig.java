@@ -90,7 +90,7 @@ public final class SessionRig implements AutoCloseable {
     this.trouble = trouble;
     this.site = new FakeSite(folder.resolve("nodes"), 8, siteClock, trouble);
     this.backend = FakeBackend.withAgents(BACKEND, site, new AgentImage(tasks, random, instead));
-    this.configs = new YamlConfigs(home(), folder.resolve("no-site.yaml"));
+    this.configs = new YamlConfigs(home(), folder.resolve("no-site.yaml"), "ann");
     Files.createDirectories(home());
     // Most tests count generations, so nothing may be sent but by their commands.
     Files.writeString(config(), "defaults: {sync: {mode: manual}}\n");

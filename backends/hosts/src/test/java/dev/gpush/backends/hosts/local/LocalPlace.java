@@ -306,9 +306,6 @@ final class LocalPlace implements BackendPlace {
     return Files.readString(Path.of(path));
   }
 
-  @Override
-  public void onPoll() {}
-
   /** Whatever a failed test has left is given back, so that no agent stays. */
   @Override
   public void close() throws IOException {

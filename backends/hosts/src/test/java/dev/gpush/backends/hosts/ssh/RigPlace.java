@@ -213,9 +213,6 @@ final class RigPlace implements BackendPlace {
     return rig.in(gang.nodes().get(node).host(), "cat", path);
   }
 
-  @Override
-  public void onPoll() {}
-
   /** Whatever a failed test has left is given back, so that nothing is in the next one's way. */
   @Override
   public void close() throws IOException {

@@ -4,12 +4,10 @@ import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
 import dev.gpush.testkit.rig.SshRig;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** The whole contract again, over the transport {@code builtin}; in the long profile. */
+/** The whole contract again, over the transport {@code builtin}. */
 @ResourceLock(SshRig.NAME)
-@EnabledIfSystemProperty(named = "gpush.long", matches = "true")
 @Tag("hosts")
 final class SshBuiltinBackendTest implements BackendContract {
   @Override

@@ -47,7 +47,7 @@ final class PreferencesTest {
                     .on(backend)
                     .size(nodes, gpus.map(GpuRequest::parse)));
     return preferences.wish(
-        request, new YamlConfigs(home, temporary.resolve("no-site.yaml")).load(project));
+        request, new YamlConfigs(home, temporary.resolve("no-site.yaml"), "ann").load(project));
   }
 
   private ResolvedUp plain() {
@@ -56,7 +56,7 @@ final class PreferencesTest {
 
   private void remembered(int nodes, String gpus, String backend) {
     preferences.remember(
-        new YamlConfigs(home, temporary.resolve("no-site.yaml")).load(project).root(),
+        new YamlConfigs(home, temporary.resolve("no-site.yaml"), "ann").load(project).root(),
         wish(Optional.of(nodes), Optional.of(gpus), Optional.of(backend)));
   }
 

@@ -6,11 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Streams;
-import dev.gpush.core.text.Nearest;
-import dev.gpush.gateway.session.lifecycle.SessionEndings;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,33 +15,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-final class SmallPartsTest {
-  @ParameterizedTest
-  @CsvSource({
-    "devbx, devbox",
-    "dev, devbox",
-    "devbox22, devbox2",
-    "train, train",
-    "trin, train",
-    "x, -",
-    "completely-else, -",
-    "'', -",
-  })
-  void theNearestNameIsFound(String word, String nearest) {
-    assertEquals(
-        nearest, Nearest.one(word, List.of("train", "devbox2", "devbox")).orElse("-"), word);
-  }
-
+final class NodeCommandTest {
   @ParameterizedTest
   @CsvSource({"HUP, 129", "INT, 130", "ILL, 132", "BUS, 135", "FPE, 136", "KILL, 137", "USR1, 138"})
   @CsvSource({"SEGV, 139", "USR2, 140", "PIPE, 141", "TERM, 143", "XCPU, 152", "SYS, 159"})
   void theStatusOfASignalIsThatOfShells(String signal, int status) {
     assertEquals(status, NodeCommand.signalStatus(signal));
-  }
-
-  @Test
-  void nothingIsNearToNothing() {
-    assertEquals(Optional.empty(), Nearest.one("devbox", List.of()));
   }
 
   private static Json.Obj request(List<String> words, Optional<Streams.Terminal> terminal) {
@@ -91,14 +67,6 @@ final class SmallPartsTest {
     assertEquals(Optional.of(127), status("not-found"));
     assertEquals(Optional.of(126), status("denied"));
     assertEquals(Optional.empty(), status("limit"));
-  }
-
-  @Test
-  void whyAPlaceCannotBeAskedIsInWords() {
-    assertEquals(
-        "cannot find the host hpc: no such name",
-        SessionEndings.why(
-            new GpushException(new MachineFailure.UnknownHost("hpc", "no such name"))));
   }
 
   private static Optional<Integer> status(String code) {
