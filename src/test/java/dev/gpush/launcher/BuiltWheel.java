@@ -16,11 +16,11 @@ public final class BuiltWheel {
     Path root = LauncherIT.launcher().resolveSibling(".").normalize();
     Path made = folder.resolve("made");
     String lib = root.resolve("app/target/gpush/lib").toString();
-    String man = folder.resolve("man").toString();
-    String pages = "dev.gpush.shell.command.ManPages";
-    called(List.of(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", pages, man));
+    String share = folder.resolve("share").toString();
+    String files = "dev.gpush.shell.command.PackageFiles";
+    called(List.of(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", files, share));
     String wheel = root.resolve("scripts/wheel").toString();
-    called(List.of(wheel, lib, man, System.getProperty("localRepository"), made.toString()));
+    called(List.of(wheel, lib, share, System.getProperty("localRepository"), made.toString()));
     return made.resolve("gpush_nodes-0.1.0.dev0-py3-none-any.whl");
   }
 

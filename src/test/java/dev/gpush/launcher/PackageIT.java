@@ -243,6 +243,21 @@ final class PackageIT {
   }
 
   @Test
+  void hasPagesAndCompletionsForTheEnvironmentAndTheCommandUnderTwoNames() throws Exception {
+    install(wheel("first"));
+
+    Path share = site.resolve("gpush_nodes-1.2.dev0.data/data/share");
+    assertTrue(Files.isRegularFile(share.resolve("man/man1/gpush.1")));
+    assertTrue(Files.isRegularFile(share.resolve("fish/vendor_completions.d/gpush.fish")));
+    assertEquals(
+        List.of(
+            "[console_scripts]",
+            "gpush = gpush.__main__:main",
+            "gpush-nodes = gpush.__main__:main"),
+        Files.readAllLines(info().resolve("entry_points.txt")));
+  }
+
+  @Test
   void isNotMadeWithoutTheTextOfALicence() throws Exception {
     library("other", "https://free.example", Map.of());
     files("first");
@@ -326,7 +341,9 @@ final class PackageIT {
     assertEquals(version, called(link.toString(), "version"));
     assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
     assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
+    assertEquals(version, called(venv.resolve("bin/gpush-nodes").toString(), "version"));
     assertTrue(Files.isRegularFile(venv.resolve("share/man/man1/gpush-run.1")));
+    assertTrue(Files.isRegularFile(venv.resolve("share/zsh/site-functions/_gpush")));
     assertEquals(1, texts(made.resolve("gpush-0.1.0.dev0/licenses"), "jline-reader-"));
   }
 
@@ -342,15 +359,17 @@ final class PackageIT {
     Files.writeString(lib.resolve(APP), content);
     Files.writeString(lib.resolve("gpush-control-1.2-SNAPSHOT.jar"), "");
     Files.writeString(lib.resolve("gpush-core-1.2-SNAPSHOT.jar"), "");
-    Path man = Files.createDirectories(folder.resolve("man"));
+    Path man = Files.createDirectories(folder.resolve("share/man/man1"));
     Files.writeString(man.resolve("gpush.1"), ".TH GPUSH 1\n");
+    Path fish = Files.createDirectories(folder.resolve("share/fish/vendor_completions.d"));
+    Files.writeString(fish.resolve("gpush.fish"), "complete\n");
   }
 
   private String[] makesWheel() {
     return new String[] {
       LauncherIT.launcher().resolveSibling("scripts/wheel").toString(),
       folder.resolve("lib").toString(),
-      folder.resolve("man").toString(),
+      folder.resolve("share").toString(),
       folder.toString(),
       folder.resolve("made").toString()
     };
