@@ -26,10 +26,27 @@ public final class BuiltWheel {
 
   /** A new venv with the wheel, by pip, which fetches the Java. */
   public static Path installed(Path wheel, Path venv) throws IOException, InterruptedException {
-    called(List.of("python3", "-m", "venv", venv.toString()));
-    String pip = venv.resolve("bin/pip").toString();
-    called(List.of(pip, "install", "--quiet", wheel.toString()));
+    called(List.of(pip(venv), "install", "--quiet", wheel.toString()));
     return venv;
+  }
+
+  /** The pip of a new venv. */
+  static String pip(Path venv) throws IOException, InterruptedException {
+    called(List.of("python3", "-m", "venv", venv.toString()));
+    return venv.resolve("bin/pip").toString();
+  }
+
+  /** Unpacks beside the wheel the archive that is made from it for this machine. */
+  static Path unpacked(Path wheel, Path venv) throws IOException, InterruptedException {
+    pip(venv);
+    String machine = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
+    String python = venv.resolve("bin/python").toString();
+    String script = LauncherIT.launcher().resolveSibling("scripts/archive").toString();
+    called(List.of(python, script, wheel.toString(), "linux-" + machine));
+    Path made = wheel.resolveSibling("gpush-0.1.0.dev0-linux-" + machine + ".tar.gz");
+    String folder = wheel.resolveSibling(".").toString();
+    called(List.of("tar", "xzf", made.toString(), "-C", folder));
+    return wheel.resolveSibling("gpush-0.1.0.dev0");
   }
 
   private static void called(List<String> command) throws IOException, InterruptedException {

