@@ -422,8 +422,8 @@ final class TreeWalk {
   /** Also EPERM: macOS gives it for folders that it has not allowed the user's terminal to read. */
   static boolean isDenied(IOException failed) {
     return failed instanceof AccessDeniedException
-        || failed instanceof FileSystemException other
-            && "Operation not permitted".equals(other.getReason());
+        || (failed instanceof FileSystemException other
+            && "Operation not permitted".equals(other.getReason()));
   }
 
   private static void child(Path file, FileStamp.Look look, Map<String, Child> children) {

@@ -84,11 +84,12 @@ record ClusterProxy(String origin, String text) {
 
   private static boolean names(String entry, String host, int port, Optional<InetAddress> address) {
     int slash = entry.indexOf('/');
-    if (entry.isEmpty() || entry.equals("*") || slash >= 0) {
-      return entry.equals("*")
-          || slash >= 0
-              && address.isPresent()
-              && isWithin(address.get(), entry.substring(0, slash), entry.substring(slash + 1));
+    if (entry.isEmpty() || entry.equals("*")) {
+      return !entry.isEmpty();
+    }
+    if (slash >= 0) {
+      return address.isPresent()
+          && isWithin(address.get(), entry.substring(0, slash), entry.substring(slash + 1));
     }
     // Two colons are an address of IPv6, unless it is in brackets.
     int colon = entry.lastIndexOf(':');
@@ -120,7 +121,7 @@ record ClusterProxy(String origin, String text) {
       return false;
     }
     for (int bit = 0; bit < length; bit++) {
-      if (((one[bit / 8] ^ other[bit / 8]) >> (7 - bit % 8) & 1) != 0) {
+      if ((((one[bit / 8] ^ other[bit / 8]) >> (7 - bit % 8)) & 1) != 0) {
         return false;
       }
     }
