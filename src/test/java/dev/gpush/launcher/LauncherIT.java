@@ -86,6 +86,23 @@ class LauncherIT {
     assertFalse(Files.exists(Path.of(environment.get("GPUSH_HOME"))));
   }
 
+  /** The names are a promise of docs/reference/json.md. */
+  @Test
+  void theStatusHasTheFieldsThatArePromised() throws Exception {
+    gpush("version");
+
+    List<String> names = List.copyOf(gateway().entries().keySet());
+
+    assertEquals(
+        List.of(
+            ("running pid version build home sockets uptime_s memory_mib memory_limit_mib log ssh"
+                    + " agents")
+                .split(" ")),
+        names);
+    String page = Files.readString(launcher().resolveSibling("docs/reference/json.md"));
+    names.forEach(name -> assertTrue(page.contains("`" + name + "`"), name + " is not documented"));
+  }
+
   @Test
   void leavesNoRuntimeFileWhenItIsStopped() throws Exception {
     gpush("version");

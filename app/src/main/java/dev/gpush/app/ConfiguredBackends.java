@@ -131,7 +131,8 @@ final class ConfiguredBackends implements Backends {
       case "ssh" -> rack(RackSettings.ssh(block, transports.of(block)));
       case "local" -> rack(RackSettings.local(block, host));
       case "slurm" -> slurm(block);
-      case "kubernetes" -> KubernetesBackend.of(block, agent, tasks, clock, random);
+      case "kubernetes" ->
+          KubernetesBackend.of(block, host.environment(), agent, tasks, clock, random);
       default ->
           throw new IllegalStateException("a kind that the schema should refuse: " + block.kind());
     };

@@ -103,7 +103,8 @@ final class GatewayLaunch {
   /**
    * The gateway outlives the terminal that started it, so nothing of that terminal, its virtual
    * environment or its library paths may remain in it: commands bring their own environment. Kept
-   * are the variables that name the user, the locale and the proxies.
+   * are the variables that name the user, the locale, the proxies and which of the user's accounts
+   * a login program of kubectl takes; no secret.
    */
   private static void keepOnly(Map<String, String> environment) {
     environment.keySet().removeIf(name -> !isKept(name));
@@ -122,7 +123,7 @@ final class GatewayLaunch {
         .reduce(path, (before, folder) -> before + ":" + folder);
   }
 
-  private static boolean isKept(String name) {
+  static boolean isKept(String name) {
     return switch (name) {
       case "HOME",
           "USER",
@@ -137,6 +138,21 @@ final class GatewayLaunch {
           "WSL_DISTRO_NAME" ->
           true;
       case "KRB5CCNAME", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME" ->
+          true;
+      case "AWS_PROFILE",
+          "AWS_DEFAULT_PROFILE",
+          "AWS_CONFIG_FILE",
+          "AWS_SHARED_CREDENTIALS_FILE",
+          "AWS_REGION",
+          "AWS_DEFAULT_REGION",
+          "AWS_CA_BUNDLE",
+          "AWS_ROLE_ARN",
+          "AWS_WEB_IDENTITY_TOKEN_FILE",
+          "CLOUDSDK_CONFIG",
+          "CLOUDSDK_ACTIVE_CONFIG_NAME",
+          "GOOGLE_APPLICATION_CREDENTIALS",
+          "USE_GKE_GCLOUD_AUTH_PLUGIN",
+          "AZURE_CONFIG_DIR" ->
           true;
       case "GPUSH_SESSION", "GPUSH_LC_ALL" -> false;
       default ->

@@ -23,4 +23,27 @@ class GatewayLaunchTest {
     assertEquals("/usr/bin:/bin:" + homebrew, GatewayLaunch.path("/usr/bin:/bin", places));
     assertEquals(homebrew + ":/bin", GatewayLaunch.path(homebrew + ":/bin", places));
   }
+
+  @Test
+  void keepsWhatNamesTheUserProxiesAndAccounts() {
+    List<String> kept =
+        List.of(
+            ("HOME PATH LC_CTYPE SSH_AUTH_SOCK KUBECONFIG HTTPS_PROXY https_proxy NO_PROXY no_proxy"
+                    + " HTTP_PROXY http_proxy AWS_PROFILE AWS_CONFIG_FILE AWS_REGION"
+                    + " CLOUDSDK_CONFIG GPUSH_GATEWAY_FLAGS")
+                .split(" "));
+
+    assertEquals(kept, kept.stream().filter(GatewayLaunch::isKept).toList());
+  }
+
+  @Test
+  void keepsNoSecretAndNothingOfTheTerminal() {
+    List<String> left =
+        List.of(
+            ("AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN HF_TOKEN LD_LIBRARY_PATH"
+                    + " VIRTUAL_ENV PYTHONPATH TERM CUDA_VISIBLE_DEVICES GPUSH_SESSION")
+                .split(" "));
+
+    assertEquals(List.of(), left.stream().filter(GatewayLaunch::isKept).toList());
+  }
 }

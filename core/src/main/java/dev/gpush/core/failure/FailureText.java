@@ -119,7 +119,12 @@ public final class FailureText {
               known.isEmpty() ? "you have no session" : "you have " + and(known),
               nearest.isEmpty()
                   ? (known.isEmpty() ? "gpush up -s " + name : "gpush ps")
-                  : typed.replaced(name, nearest.getFirst()));
+                  : typed
+                      .replaced(name, nearest.getFirst())
+                      .orElse(
+                          typed.verb().isEmpty()
+                              ? "gpush ps"
+                              : typed.with("-s", nearest.getFirst())));
       case UsageFailure.WhichSession(var known) ->
           known.isEmpty()
               ? Message.of("there is no session", "no folder has one yet", "gpush up")

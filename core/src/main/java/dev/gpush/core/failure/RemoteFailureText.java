@@ -49,7 +49,7 @@ final class RemoteFailureText {
                   + Phrase.quoted(backend)
                   + nearest.map(name -> "; did you mean " + name + "?").orElse(""),
               known.isEmpty() ? "none is configured" : "configured: " + and(known),
-              nearest.map(name -> typed.replaced(backend, name)).orElse("gpush backends"));
+              nearest.flatMap(name -> typed.replaced(backend, name)).orElse("gpush backends"));
       case BackendFailure.Unavailable(var backend, var reason, var remedy) ->
           Message.of(
               backend + " cannot be used", reason, remedy.isEmpty() ? "gpush backends" : remedy);
@@ -255,7 +255,9 @@ final class RemoteFailureText {
               folder + " has no such file",
               nearest.isEmpty()
                   ? "ls " + Clean.word(folder)
-                  : typed.replaced(script, nearest.getFirst()));
+                  : typed
+                      .replaced(script, nearest.getFirst())
+                      .orElse("gpush run " + Clean.word(nearest.getFirst())));
       case LaunchFailure.ScriptIgnored(var script, var pattern) ->
           Message.of(
               script + " is here, but is not sent to the nodes",

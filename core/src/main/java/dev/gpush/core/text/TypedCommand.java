@@ -58,14 +58,14 @@ public record TypedCommand(List<String> words) {
     return isNamed ? words.subList(at, at + 2) : List.of();
   }
 
-  /** The command line with one word corrected. */
-  public String replaced(String wrong, String right) {
+  /** The command line with one word corrected; empty if that word is from elsewhere. */
+  public Optional<String> replaced(String wrong, String right) {
     if (!words.contains(wrong)) {
-      return words.isEmpty() ? "gpush ps" : with("-s", right);
+      return Optional.empty();
     }
     var line = new ArrayList<>(words);
     line.set(line.indexOf(wrong), right);
-    return command(line.getFirst(), line.subList(1, line.size()));
+    return Optional.of(command(line.getFirst(), line.subList(1, line.size())));
   }
 
   public static String command(String verb, List<String> rest) {

@@ -42,7 +42,7 @@ final class CompletionCommand implements Action {
     return 0;
   }
 
-  private static final String BASH =
+  static final String BASH =
       """
       # gpush completion for bash: eval "$(gpush completion bash)"
       _gpush() {
@@ -60,7 +60,7 @@ final class CompletionCommand implements Action {
       complete -F _gpush gpush
       """;
 
-  private static final String ZSH =
+  static final String ZSH =
       """
       #compdef gpush
       # gpush completion for zsh: eval "$(gpush completion zsh)"
@@ -76,10 +76,14 @@ final class CompletionCommand implements Action {
         done
         (( ${#names} )) && _describe gpush names
       }
-      compdef _gpush gpush
+      if [[ ${funcstack[1]:-} == _gpush ]]; then
+        _gpush "$@" # This file is a function that is loaded at the first Tab.
+      else
+        compdef _gpush gpush
+      fi
       """;
 
-  private static final String FISH =
+  static final String FISH =
       """
       # gpush completion for fish: gpush completion fish | source
       function __gpush_complete

@@ -59,7 +59,7 @@ final class HelpCommand implements Action {
       throw Values.bad("help", "--man writes all pages, and takes no topic");
     }
     try {
-      ManPages.write(call.folder().resolve(folder));
+      PackageFiles.write(call.folder().resolve(folder), ManPages.all());
     } catch (IOException failed) {
       String rule = "a folder that can be written: " + FileReason.of(failed);
       throw new GpushException(new UsageFailure.BadValue("--man", folder, rule), failed);

@@ -1,10 +1,6 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.core.file.WholeFile;
 import dev.gpush.shell.command.CommandHelp.Row;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -18,9 +14,7 @@ import java.util.stream.Collectors;
  * The help as manual pages, one for each command and one for all, in roff. They have no date and no
  * version, so that two builds of one commit make the same ones.
  */
-public final class ManPages {
-  private static final String MODE = "rw-r--r--";
-
+final class ManPages {
   /** What roff would read as its own, or print as another character than the one to be copied. */
   private static final Pattern SPECIAL = Pattern.compile("[\\\\'`^~\"-]|[^\\x00-\\x7f]");
 
@@ -30,18 +24,6 @@ public final class ManPages {
           "\\-");
 
   private ManPages() {}
-
-  /** Writes all pages to a folder: the build of the Python package calls it. */
-  public static void main(String[] words) throws IOException {
-    write(Path.of(words[0]));
-  }
-
-  static void write(Path folder) throws IOException {
-    Files.createDirectories(folder);
-    for (Map.Entry<String, String> page : all().entrySet()) {
-      WholeFile.write(folder.resolve(page.getKey()), page.getValue(), MODE);
-    }
-  }
 
   /** By the names of their files. */
   static Map<String, String> all() {

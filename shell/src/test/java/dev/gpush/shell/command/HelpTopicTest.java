@@ -23,6 +23,20 @@ final class HelpTopicTest {
   private static final Pattern COMMAND =
       Pattern.compile("(?<= {2}|; )gpush [a-z]+[^;,]*?(?= {2}|[;,]|$)");
 
+  /** Is there room, get, list, go there, run, read, stop, copy, reach a port, give back. */
+  private static final List<String> TASKS =
+      List.of(
+          "gpush up --nodes 2 --gpus H100:8 --dry-run",
+          "gpush up --nodes 2 --gpus H100:8",
+          "gpush ps.*",
+          "ssh devbox, ssh devbox-1; gpush code",
+          "gpush run train.py --lr 3e-4",
+          "gpush logs -f.*",
+          "gpush stop.*",
+          "gpush cp .*",
+          "gpush forward 8888",
+          "gpush down");
+
   @ParameterizedTest
   @EnumSource
   void eachCommandInItCanBeParsed(HelpTopic topic) {
@@ -64,6 +78,23 @@ final class HelpTopicTest {
             .collect(Collectors.joining("\n"));
 
     assertTrue(guide.contains(table), () -> "copy this into the guide:\n" + table);
+  }
+
+  /** The same ten in each guide, so that a reader of two finds them side by side. */
+  @ParameterizedTest
+  @EnumSource(names = {"SLURM", "KUBERNETES", "SKYPILOT"})
+  void theGuideHasTheTenCommonTasks(HelpTopic topic) throws IOException {
+    List<String> here =
+        Files.readAllLines(Path.of("../docs/guide/from-" + topic.word() + ".md")).stream()
+            .filter(line -> line.matches(" {4}\\S.* {2,}\\S.*"))
+            .map(line -> line.strip().replaceFirst(".*? {2,}", ""))
+            .toList();
+
+    List<String> missing =
+        TASKS.stream().filter(task -> here.stream().noneMatch(line -> line.matches(task))).toList();
+
+    assertEquals(10, TASKS.size());
+    assertEquals(List.of(), missing);
   }
 
   @Test

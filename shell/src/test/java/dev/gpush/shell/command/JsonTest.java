@@ -47,6 +47,8 @@ final class JsonTest {
           login > backend logins
           link --print > linked file text
           logs > type run state exit failure
+          logs 7 --fetch > session run folder bytes
+          forward 8888 > local node port problem
           templates > name summary from
           doctor > status what detail remedy
           version > version build

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.LaunchFailure;
@@ -16,11 +17,15 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.text.Phrase;
 import dev.gpush.testkit.text.FailureSamples;
 import dev.gpush.testkit.text.PlainEnglish;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DynamicTest;
@@ -28,6 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 final class FailureTextTest {
+  private static final Path GOLDEN = Path.of("../src/test/resources/golden/failures");
+
   /** What shows that data was printed instead of a sentence written. */
   private static final Pattern UNFIT =
       Pattern.compile(
@@ -51,6 +58,26 @@ final class FailureTextTest {
         remedy);
   }
 
+  @Test
+  void aNameThatTheConfigurationHasWrongIsNoSessionToTry() {
+    var text = new FailureText(List.of("up", "--nodes", "2"));
+    List<String> known = List.of("hpc");
+
+    assertEquals(
+        "gpush backends",
+        text.of(new BackendFailure.Unknown("hcp", known, Optional.of("hpc"))).remedy());
+    assertEquals(
+        "gpush up --backend hpc",
+        new FailureText(List.of("up", "--backend", "hcp"))
+            .of(new BackendFailure.Unknown("hcp", known, Optional.of("hpc")))
+            .remedy());
+    assertEquals(
+        "gpush run train.py",
+        new FailureText(List.of("run"))
+            .of(new LaunchFailure.NoSuchScript("tarin.py", "/p", List.of("train.py")))
+            .remedy());
+  }
+
   @TestFactory
   List<DynamicTest> everyFailureIsThreeSentences() {
     var tests = new ArrayList<DynamicTest>();
@@ -63,6 +90,41 @@ final class FailureTextTest {
       }
     }
     return tests;
+  }
+
+  /** By the first word of their kinds, one file each. */
+  @Test
+  void everyFailureIsAsItWasRead() throws IOException {
+    var files = new TreeMap<String, StringBuilder>();
+    for (Class<?> record : FailureSamples.records()) {
+      for (boolean full : List.of(true, false)) {
+        Failure failure = FailureSamples.of(record, full);
+        files
+            .computeIfAbsent(failure.kind().replaceFirst("\\..*", ""), _ -> new StringBuilder())
+            .append("## ")
+            .append(failure.kind())
+            .append(full ? "" : ", without what may be empty")
+            .append(" (exit ")
+            .append(failure.exit().number())
+            .append(")\n")
+            .append(new FailureText(List.of("run", "train.py")).of(failure).text())
+            .append('\n');
+      }
+    }
+    if ("write".equals(System.getProperty("gpush.golden"))) {
+      Files.createDirectories(GOLDEN);
+      for (var file : files.entrySet()) {
+        Files.writeString(GOLDEN.resolve(file.getKey() + ".txt"), file.getValue());
+      }
+    }
+
+    for (var file : files.entrySet()) {
+      assertEquals(
+          Files.readString(GOLDEN.resolve(file.getKey() + ".txt")), file.getValue().toString());
+    }
+    try (var golden = Files.list(GOLDEN)) {
+      assertEquals(files.size(), golden.count(), "a file of failures that are gone");
+    }
   }
 
   private static void check(Class<?> record, boolean full, List<String> words) {

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -408,12 +409,21 @@ final class TreeWalk {
       children.clear();
     } catch (DirectoryIteratorException broken) {
       IOException why = Objects.requireNonNull(broken.getCause());
-      if (why instanceof AccessDeniedException) {
-        throw why;
+      if (isDenied(why)) {
+        throw new AccessDeniedException(folder.toString());
       }
       throw unreadable(folder, why);
+    } catch (FileSystemException failed) {
+      throw isDenied(failed) ? new AccessDeniedException(folder.toString()) : failed;
     }
     return isWhole || children.isEmpty();
+  }
+
+  /** Also EPERM: macOS gives it for folders that it has not allowed the user's terminal to read. */
+  static boolean isDenied(IOException failed) {
+    return failed instanceof AccessDeniedException
+        || (failed instanceof FileSystemException other
+            && "Operation not permitted".equals(other.getReason()));
   }
 
   private static void child(Path file, FileStamp.Look look, Map<String, Child> children) {

@@ -50,7 +50,7 @@ public final class Watchers {
     }
     String type = type(root);
     if (isWithoutEvents(type)) {
-      return new ScanningWatcher(type + " reports no changes of other machines");
+      return new ScanningWatcher(why(type, root));
     }
     try {
       return InotifyWatcher.open(InotifyLimits.mostFolders(), tasks);
@@ -71,6 +71,12 @@ public final class Watchers {
   static boolean isWithoutEvents(String type) {
     String name = type.toLowerCase(Locale.ROOT);
     return WITHOUT_EVENTS.contains(name) || name.startsWith("fuse.");
+  }
+
+  static String why(String type, Path root) {
+    return root.startsWith("/mnt") && Set.of("9p", "drvfs").contains(type.toLowerCase(Locale.ROOT))
+        ? "disks of Windows report no changes to WSL, and are slow; folders below ~ are fast"
+        : type + " reports no changes of other machines";
   }
 
   private static String type(Path root) {

@@ -267,6 +267,15 @@ final class WatcherTest {
   }
 
   @Test
+  void aDiskOfWindowsIsNamedInWsl() {
+    assertTrue(Watchers.why("9p", Path.of("/mnt/c/p")).contains("folders below ~ are fast"));
+    assertEquals(
+        "9p reports no changes of other machines", Watchers.why("9p", Path.of("/shared/p")));
+    assertEquals(
+        "nfs4 reports no changes of other machines", Watchers.why("nfs4", Path.of("/mnt/p")));
+  }
+
+  @Test
   void networkFileSystemsHaveNoEvents() {
     for (String type : new String[] {"nfs4", "NFS", "fuse.sshfs", "9p", "lustre", "virtiofs"}) {
       assertTrue(Watchers.isWithoutEvents(type), type);

@@ -22,6 +22,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -58,7 +59,7 @@ public final class ContextFinder implements PlaceFinder {
       for (KubeContext context : file.contexts()) {
         if (!question.isNamed() || question.names().contains(context.name())) {
           Optional<Path> named = path.equals(usual) ? Optional.empty() : Optional.of(path);
-          checks.add(check(context, path, named, origin, question.isNamed()));
+          checks.add(check(context, path, named, origin, question));
         }
       }
     }
@@ -82,7 +83,7 @@ public final class ContextFinder implements PlaceFinder {
   }
 
   private PlaceCheck check(
-      KubeContext context, Path file, Optional<Path> named, String origin, boolean isNamed) {
+      KubeContext context, Path file, Optional<Path> named, String origin, SetupQuestion question) {
     String name = context.name();
     return switch (context.login()) {
       case Login.Elsewhere _ ->
@@ -91,14 +92,15 @@ public final class ContextFinder implements PlaceFinder {
               origin,
               "has its cluster or user in another file",
               "kubectl config view --flatten --minify --context " + name);
-      case Login.Program(var command) when !isNamed ->
+      case Login.Program(var command) when !question.isNamed() ->
           PlaceCheck.unasked(
               name,
               origin,
               "logs in by " + ClusterText.clean(base(command)) + ", which may ask you",
               "gpush init " + name);
       case Login.Program _, Login.Silent _ ->
-          new PlaceCheck(name, origin, _ -> look(context, file, named, origin));
+          new PlaceCheck(
+              name, origin, _ -> look(context, file, named, origin, question.environment()));
     };
   }
 
@@ -106,7 +108,12 @@ public final class ContextFinder implements PlaceFinder {
     return command.substring(command.lastIndexOf('/') + 1);
   }
 
-  private PlaceFinding look(KubeContext context, Path file, Optional<Path> named, String origin)
+  private PlaceFinding look(
+      KubeContext context,
+      Path file,
+      Optional<Path> named,
+      String origin,
+      Map<String, String> environment)
       throws InterruptedException {
     String name = context.name();
     var block =
@@ -116,7 +123,8 @@ public final class ContextFinder implements PlaceFinder {
             Json.object("context", name, "kubeconfig", file.toString()),
             origin);
     KubernetesSettings settings = KubernetesSettings.of(block);
-    var place = new Namespace(name, settings, new KubeApi(settings.access()), clock);
+    var api = new KubeApi(settings.access(), environment);
+    var place = new Namespace(name, settings, api, clock);
     try {
       List<String> missing = new AccessCheck(place).missingRights();
       if (!missing.isEmpty()) {

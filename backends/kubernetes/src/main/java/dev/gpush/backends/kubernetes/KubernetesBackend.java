@@ -125,12 +125,18 @@ public final class KubernetesBackend implements Backend {
   /**
    * Made from a block of the configuration.
    *
+   * @param environment may name a proxy
    * @param random suitable for secrets
    */
   public static KubernetesBackend of(
-      BackendConfig config, AgentProgram agent, Tasks tasks, Clock clock, SecureRandom random) {
-    return over(
-        new KubeApi(KubernetesSettings.of(config).access()), config, agent, tasks, clock, random);
+      BackendConfig config,
+      Map<String, String> environment,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
+    var api = new KubeApi(KubernetesSettings.of(config).access(), environment);
+    return over(api, config, agent, tasks, clock, random);
   }
 
   /** The same with another client of the API server. */

@@ -81,15 +81,23 @@ final class ContextFinderTest {
   }
 
   private void context(String name, int port, String namespace, String user) {
+    context(name, "127.0.0.1:" + port, namespace, user);
+  }
+
+  private void context(String name, String server, String namespace, String user) {
     contexts.append(
         "- {name: %s, context: {cluster: %s, user: %s, namespace: %s}}\n"
             .formatted(name, name, name, namespace));
-    clusters.append(
-        "- {name: %s, cluster: {server: \"http://127.0.0.1:%d\"}}\n".formatted(name, port));
+    clusters.append("- {name: %s, cluster: {server: \"http://%s\"}}\n".formatted(name, server));
     users.append("- {name: %s, user: %s}\n".formatted(name, user));
   }
 
   private List<PlaceFinding> found(String... names) throws Exception {
+    return foundWith(Map.of(), names);
+  }
+
+  private List<PlaceFinding> foundWith(Map<String, String> environment, String... names)
+      throws Exception {
     Files.createDirectories(home.resolve(".kube"));
     Files.writeString(
         home.resolve(".kube/config"),
@@ -101,7 +109,7 @@ final class ContextFinderTest {
             + users);
     PlaceFinder finder = new ContextFinder(Clock.system());
     return new PlaceSearch(List.of(finder), LIMIT, LIMIT, Clock.system(), tasks)
-        .all(new SetupQuestion(home, home, Map.of(), List.of(names)));
+        .all(new SetupQuestion(home, home, environment, List.of(names)));
   }
 
   @Test
@@ -117,6 +125,15 @@ final class ContextFinderTest {
             "cw", "~/.kube/config", Optional.empty(), true, "ml", place, "16 GPUs, " + place),
         found.getFirst());
     assertTrue(found.get(1) instanceof PlaceFinding.Unusable, found.toString());
+  }
+
+  @Test
+  void aClusterBehindTheProxyOfTheUserIsFound() throws Exception {
+    context("cw", "cluster.invalid:6443", "ml", "{token: t}");
+
+    List<PlaceFinding> found = foundWith(Map.of("http_proxy", "127.0.0.1:" + port()));
+
+    assertTrue(found.getFirst() instanceof PlaceFinding.Context, found.toString());
   }
 
   @Test

@@ -28,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -119,6 +120,7 @@ final class KeptPlacesTest {
     var values = Json.object("kubeconfig", folder.resolve("config").toString());
     return KubernetesBackend.of(
         new BackendConfig("k8s", "kubernetes", values, ""),
+        Map.of(),
         new AgentImage(tasks, random),
         tasks,
         Clock.system(),

@@ -59,7 +59,7 @@ final class KubernetesCommandsTest {
       implements AutoCloseable {
     static Linked open() throws Exception {
       KubernetesPlace place = KubernetesPlace.of("gangs");
-      var server = new CountingServer(new KubeApi(place.access()));
+      var server = new CountingServer(new KubeApi(place.access(), Map.of()));
       Backend backend = place.over(server);
       Tasks tasks = Tasks.named("links", (_, _) -> {});
       Gang gang = backend.reserve(place.request(2, BackendContract.LONG));
@@ -212,7 +212,7 @@ final class KubernetesCommandsTest {
   @Test
   void aServerWhoseWebhooksAreNotReadyYetIsAskedAgain() throws Exception {
     try (KubernetesPlace place = KubernetesPlace.of("gangs")) {
-      var server = new CountingServer(new KubeApi(place.access()));
+      var server = new CountingServer(new KubeApi(place.access(), Map.of()));
       server.failures().set(5);
       Backend backend = place.over(server);
 
@@ -228,7 +228,7 @@ final class KubernetesCommandsTest {
   @Test
   void pipesThatNobodyTookEndWithTheGang() throws Exception {
     try (KubernetesPlace place = KubernetesPlace.of("gangs")) {
-      var server = new CountingServer(new KubeApi(place.access()));
+      var server = new CountingServer(new KubeApi(place.access(), Map.of()));
       Backend backend = place.over(server);
       var request = place.request(1, BackendContract.LONG);
       Gang gang = backend.reserve(request);

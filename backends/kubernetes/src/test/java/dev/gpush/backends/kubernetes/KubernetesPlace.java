@@ -106,7 +106,7 @@ public final class KubernetesPlace implements BackendPlace {
 
   KubernetesBackend with(Json.Obj more) {
     return KubernetesBackend.of(
-        config(more), new AgentImage(tasks, random), tasks, Clock.system(), random);
+        config(more), Map.of(), new AgentImage(tasks, random), tasks, Clock.system(), random);
   }
 
   private BackendConfig config(Json.Obj more) {

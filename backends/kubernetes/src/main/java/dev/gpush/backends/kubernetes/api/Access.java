@@ -2,12 +2,20 @@ package dev.gpush.backends.kubernetes.api;
 
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import io.fabric8.kubernetes.api.model.Cluster;
+import io.fabric8.kubernetes.api.model.Context;
+import io.fabric8.kubernetes.api.model.NamedCluster;
+import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.File;
+import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -47,6 +55,14 @@ public record Access(
     return config.getMasterUrl().replaceFirst("/+$", "");
   }
 
+  /** The server, for what is said when it does not answer. */
+  static String reached(Config config) {
+    return server(config)
+        + Optional.ofNullable(config.getHttpsProxy())
+            .map(proxy -> " through the proxy " + URI.create(proxy).getHost())
+            .orElse("");
+  }
+
   /** The state of the files that matter; it changes after a login. */
   String stamp() {
     var stamp = new StringBuilder();
@@ -65,9 +81,10 @@ public record Access(
   /**
    * Reads the files; may run a login program that they name.
    *
+   * @param environment where a proxy may be named
    * @throws GpushException with {@code Unavailable} when there is no access
    */
-  Config config() {
+  Config config(Map<String, String> environment) {
     List<File> there = files().stream().filter(File::isFile).toList();
     if (there.isEmpty() && (kubeconfig.isPresent() || !Files.isReadable(TOKEN))) {
       throw unavailable(
@@ -80,6 +97,7 @@ public record Access(
           kubeconfig
               .map(path -> Config.fromKubeconfig(context.orElse(null), path.toFile()))
               .orElseGet(() -> Config.autoConfigure(context.orElse(null)));
+      setProxy(config, environment);
     } catch (KubernetesClientException | IllegalArgumentException broken) {
       throw unavailable(
           "the kubeconfig is not readable: " + broken.getMessage(), "kubectl config view");
@@ -92,6 +110,51 @@ public record Access(
     // The caller decides which requests may be repeated.
     config.setRequestRetryBackoffLimit(0);
     return config;
+  }
+
+  private void setProxy(Config config, Map<String, String> environment) {
+    Optional<ClusterProxy> found =
+        ClusterProxy.of(URI.create(server(config)), proxyUrl(config), environment);
+    String proxy = found.map(this::address).orElse(null);
+    config.setHttpProxy(proxy);
+    config.setHttpsProxy(proxy);
+    config.setNoProxy(new String[0]);
+  }
+
+  private String address(ClusterProxy proxy) {
+    return proxy
+        .address()
+        .orElseThrow(
+            () -> unavailable(proxy.origin() + " is not the address of a proxy", proxy.remedy()));
+  }
+
+  /** Of the first file that has the cluster, as kubectl reads it. */
+  private Optional<String> proxyUrl(Config config) {
+    Optional<String> cluster =
+        Optional.ofNullable(config.getCurrentContext())
+            .map(NamedContext::getContext)
+            .map(Context::getCluster);
+    return cluster.flatMap(
+        name ->
+            files().stream()
+                .filter(File::isFile)
+                .flatMap(file -> clusters(file).stream())
+                .filter(each -> name.equals(each.getName()))
+                .findFirst()
+                .map(NamedCluster::getCluster)
+                .map(Cluster::getProxyUrl)
+                .filter(url -> !url.isBlank()));
+  }
+
+  private static List<NamedCluster> clusters(File file) {
+    try {
+      var content =
+          Serialization.unmarshal(
+              Files.readString(file.toPath()), io.fabric8.kubernetes.api.model.Config.class);
+      return Optional.ofNullable(content.getClusters()).orElse(List.of());
+    } catch (IOException vanished) {
+      return List.of();
+    }
   }
 
   /** Without a context of that name the library would use the current one. */

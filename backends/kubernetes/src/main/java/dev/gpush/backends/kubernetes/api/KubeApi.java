@@ -49,14 +49,17 @@ public final class KubeApi implements ApiServer {
   private static final int FIRST_WITH_V5 = 30;
 
   private final Access access;
+  private final Map<String, String> environment;
   private final Clients clients;
 
-  public KubeApi(Access access) {
-    this(access, new Clients());
+  /** {@code environment} may name a proxy. */
+  public KubeApi(Access access, Map<String, String> environment) {
+    this(access, environment, new Clients());
   }
 
-  private KubeApi(Access access, Clients clients) {
+  private KubeApi(Access access, Map<String, String> environment, Clients clients) {
     this.access = access;
+    this.environment = environment;
     this.clients = clients;
   }
 
@@ -93,7 +96,7 @@ public final class KubeApi implements ApiServer {
 
   @Override
   public ApiServer at(Access other) {
-    return new KubeApi(other, clients);
+    return new KubeApi(other, environment, clients);
   }
 
   // ---- objects
@@ -181,7 +184,7 @@ public final class KubeApi implements ApiServer {
       request.method(method, type, body);
     }
     HttpResponse<String> answer =
-        awaited(now.http().sendAsync(request.build(), String.class), server());
+        awaited(now.http().sendAsync(request.build(), String.class), Access.reached(now.config()));
     return new Answer(
         answer.code(), Optional.ofNullable(answer.body()).orElse(""), date(answer.header("Date")));
   }
@@ -294,7 +297,7 @@ public final class KubeApi implements ApiServer {
         default -> "no command can be run in pod " + pod + " now (" + code + ")";
       };
     }
-    return words(server(), cause);
+    return words(Access.reached(client().config()), cause);
   }
 
   private boolean endsInput() throws InterruptedException, Unanswered {
@@ -336,7 +339,7 @@ public final class KubeApi implements ApiServer {
       if (known != null && known.stamp().equals(stamp)) {
         return known;
       }
-      Config config = access.config();
+      Config config = access.config(environment);
       HttpClient.Factory factory = new PromptSockets();
       // The former client stays usable; its idle threads end by themselves.
       var made =
