@@ -425,6 +425,8 @@ final class Recovery {
       if (!(refused.failure() instanceof AgentFailure.Superseded)) {
         throw refused;
       }
+      links.watch(session);
+      return;
     }
     session.move(session.entry().in(SessionState.READY, ""));
     links.observeSoon(session);
