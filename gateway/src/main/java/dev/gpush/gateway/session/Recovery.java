@@ -419,7 +419,9 @@ final class Recovery {
     }
     try {
       links.connect(session, Optional.empty(), CONNECT_LIMIT);
-      idleTime.apply(session, Talk.silent());
+      if (session.entry().state() == SessionState.GRANTED) {
+        idleTime.apply(session, Talk.silent());
+      }
     } catch (GpushException refused) {
       // No second attempt then: two gateways would keep taking the gang from each other.
       if (!(refused.failure() instanceof AgentFailure.Superseded)) {
