@@ -60,6 +60,7 @@ final class TextFormatsTest {
 
     List<SlurmNode> late = SlurmNode.parse(golden("24.11"));
     assertEquals(List.of(new Gres("nvidia_h100_80gb_hbm3", 8)), late.getFirst().gpus());
+    assertEquals(188, late.getFirst().cpus(), "without those that are reserved for the system");
     assertEquals("hgx-001.cluster.internal", late.getFirst().address());
     assertEquals(Set.of("IDLE", "CLOUD", "POWERED_DOWN"), late.getFirst().states());
     assertTrue(late.getFirst().isInService());
