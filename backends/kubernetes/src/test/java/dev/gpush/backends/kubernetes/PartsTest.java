@@ -13,6 +13,7 @@ import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
 import dev.gpush.backends.kubernetes.cluster.PodShape;
 import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.backends.kubernetes.cluster.Quantity;
+import dev.gpush.backends.kubernetes.cluster.RecordedServer;
 import dev.gpush.backends.kubernetes.cluster.Topology;
 import dev.gpush.backends.kubernetes.gangs.KueueGang;
 import dev.gpush.backends.kubernetes.gangs.PodGroupGang;
@@ -21,10 +22,12 @@ import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.objects.PodPatch;
 import dev.gpush.backends.kubernetes.objects.PodShaping;
 import dev.gpush.backends.kubernetes.pods.AttachedPods;
+import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.PodFailure;
 import dev.gpush.backends.kubernetes.pods.PodHistory;
 import dev.gpush.backends.kubernetes.pods.PodRefusal;
 import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -35,6 +38,7 @@ import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.testkit.contract.BackendPlace;
+import dev.gpush.testkit.fake.ManualClock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -455,6 +459,26 @@ final class PartsTest {
                     new ClusterRoom(Optional.empty(), Optional.empty()))
                 .result());
     assertEquals("its pods need an image", hopeless.reason());
+  }
+
+  @Test
+  void aQuotaForOtherPodsDoesNotCount() throws Exception {
+    String small = "\"status\": {\"hard\": {\"requests.nvidia.com/gpu\": \"1\"}}";
+    String low = "{\"spec\": {\"scopes\": [\"Terminating\"]}, " + small + "}";
+    String selected = "{\"spec\": {\"scopeSelector\": {\"matchExpressions\": []}}, " + small + "}";
+    PodShape shape =
+        new PodShape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 1, 1, Map.of());
+
+    assertEquals(Optional.empty(), plan(low + "," + selected).quota(shape));
+    assertInstanceOf(Plan.Never.class, plan("{" + small + "}").quota(shape).orElseThrow());
+  }
+
+  private static KubernetesPlan plan(String quotas) {
+    var api =
+        new RecordedServer(
+            Map.of("/api/v1/namespaces/default/resourcequotas", "{\"items\": [" + quotas + "]}"));
+    var place = new Namespace("k8s", settings(Json.object("image", "i")), api, new ManualClock());
+    return new KubernetesPlan(place, request("devbox"));
   }
 
   /** The configuration's {@code time: {max: …}} was read and never looked at. */
