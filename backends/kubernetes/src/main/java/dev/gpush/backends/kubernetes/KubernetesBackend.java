@@ -325,7 +325,7 @@ public final class KubernetesBackend implements Backend {
           if (!terms.keepsHardEnd()) {
             setDeadline(job, terms.hardEnd());
           }
-          AgentAnswer.requireSome(
+          AgentAnswer.requireRenewed(
               agents.ask(
                   gang.id(),
                   gang.nodes().stream().map(NodeInfo::index).toList(),

@@ -255,7 +255,7 @@ public final class SlurmBackend implements Backend {
               terms.keepsHardEnd() ? kept : kept.with("hard_s", wanted.orElse(most).toSeconds());
           int nodes =
               gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
-          AgentAnswer.requireSome(
+          AgentAnswer.requireRenewed(
               site.agents().withLinks(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT));
           return true;
         });
