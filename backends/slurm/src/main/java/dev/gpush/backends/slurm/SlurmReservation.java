@@ -84,7 +84,7 @@ final class SlurmReservation {
   /** Searches and submits in one command, because a login node may be far away. */
   private static final String SUBMIT =
       """
-      known=$(squeue -h -t all -u "$1" "--name=$2" -o %i) || exit 1
+      known=$(squeue -a -h -t all -u "$1" "--name=$2" -o %i) || exit 1
       if [ -n "$known" ]; then exit 74; fi
       shift 2
       umask 077
