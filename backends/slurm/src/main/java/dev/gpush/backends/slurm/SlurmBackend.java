@@ -241,10 +241,7 @@ public final class SlurmBackend implements Backend {
         () -> {
           SlurmJob job = running(gang);
           Duration left = SlurmTime.span(job.times().left()).orElse(Duration.ofDays(365));
-          Duration most =
-              left.compareTo(JobShaping.SLACK.multipliedBy(2)) < 0
-                  ? left.dividedBy(2)
-                  : left.minus(JobShaping.SLACK);
+          Duration most = JobShaping.before(left);
           Optional<Duration> wanted = terms.hardEnd();
           if (wanted.isPresent() && wanted.get().compareTo(most) > 0) {
             raise(gang, job, wanted.get(), wanted.get().minus(left).plus(JobShaping.SLACK));
