@@ -6,7 +6,7 @@ import unittest
 
 import client                   # puts the agent on the path
 from gpush_agent.core.loop import Loop
-from gpush_agent.gang import idle, peerline
+from gpush_agent.gang import idle, peerline, peers
 from gpush_agent.lifetime import lease
 
 assert client
@@ -392,6 +392,83 @@ class LineTest(unittest.TestCase):
             line.close("next")
             b.close()
         self.assertEqual((self.zero.joins, self.zero.messages), (0, []))
+
+
+class NoSampling:
+    @staticmethod
+    def clients():
+        return []
+
+
+class StubAgent:
+    def __init__(self, loop, node):
+        self.loop, self.node, self.nodes, self.gang = loop, node, 2, "g"
+        self.ending, self.sampling, self.config, self.state = None, NoSampling, {}, None
+        self.lease = lease.Lease(loop.clock, {"idle_s": 60})
+
+    def log(self, text):
+        pass
+
+    def watch_lease(self):
+        pass
+
+
+class AddressTest(unittest.TestCase):
+    """Two nodes in one process, and real sockets between them."""
+
+    def setUp(self):
+        self.loop = Loop()
+        self.addCleanup(self.loop.selector.close)
+        self.addCleanup(self.loop.wake_in.close)
+        self.addCleanup(self.loop.wake_out.close)
+        self.zero, self.one = [peers.Peers(StubAgent(self.loop, node), {"key": "ab" * 32}) for node in (0, 1)]
+        self.port = self.zero.configure({"listen": {"host": "::", "port": 0}})["port"]
+        self.addCleanup(self.close)
+
+    def close(self):
+        self.zero.listener.close()
+        for side in (self.zero, self.one):
+            for line in list(side.lines.values()) + side.unproven:
+                line.close("end of test")
+
+    def turn_until(self, condition):
+        for _ in range(1000):
+            if condition():
+                return
+            self.loop.turn()        # waits for the next event
+        self.fail("nothing came of it")
+
+    def is_up(self):
+        return 0 in self.one.lines and 1 in self.zero.lines
+
+    @staticmethod
+    def at(host, port):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return family, socket.SOCK_STREAM, 0, "", (host, port)
+
+    def test_every_family_leads_to_node_0(self):
+        for host in ("127.0.0.1", "::1"):
+            if host == "::1" and self.zero.listener.family != socket.AF_INET6:
+                self.skipTest("this machine has no IPv6")
+            self.one.try_found([self.at(host, self.port)])
+            self.turn_until(self.is_up)
+            self.one.lines[0].close("the next one")
+
+    def test_addresses_that_lead_nowhere_are_passed(self):
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            refuses = self.at("127.0.0.1", nobody.getsockname()[1])
+        found = [self.at("255.255.255.255", self.port), refuses, self.at("127.0.0.1", self.port)]
+
+        self.one.try_found(found)           # the first fails at once
+        self.turn_until(lambda: not self.one.unproven)
+        self.assertEqual(self.one.passed, 2)
+        self.one.try_found(found)
+        self.turn_until(self.is_up)
+        self.one.lines[0].close("cut")
+        self.one.try_found(found)           # begins with the one that was good
+        self.turn_until(self.is_up)
+        self.assertEqual(self.one.passed, 2)
 
 
 if __name__ == "__main__":

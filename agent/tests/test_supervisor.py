@@ -227,6 +227,17 @@ class RanksTest(RunTest):
         self.assertEqual(output.events()[-1]["event"], "ended")
         self.assertEqual(self.status(run)["exit"]["exit"], 0)
 
+    def test_a_run_on_some_gpus_of_an_amd_node_sees_only_those(self):
+        """HIP takes its own variable, which names all the node's, before CUDA's."""
+        self.script("print(os.environ['CUDA_VISIBLE_DEVICES'], os.environ.get('HIP_VISIBLE_DEVICES'))\n")
+        base = self.agent.environment.base
+        for has, visible, expected in (("0,1,2,3", "2", "2 2\n"), (None, "2", "2 None\n")):
+            if has is not None:
+                base["HIP_VISIBLE_DEVICES"] = has
+            else:
+                del base["HIP_VISIBLE_DEVICES"]
+            self.assertEqual(self.follow(self.start(self.spec(visible=visible))).finish().of(0).decode(), expected)
+
     def test_the_first_that_any_rank_prints_is_an_event_before_it(self):
         self.script("print(rank)\nprint(rank)\n")
         output = self.follow(self.start(self.spec())).finish()

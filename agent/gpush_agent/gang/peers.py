@@ -19,6 +19,7 @@ MAX_UNPROVEN = 32           # connections that have not proved themselves, besid
 MAX_PROBLEMS = 50           # lines in the log about lines
 RESOLVE_SECONDS = 10.0
 BACKLOG = 256               # all nodes of the largest gang dial at the same moment
+ANY = "::"                  # every address of a node, of IPv4, too
 
 
 class Peers:
@@ -31,6 +32,7 @@ class Peers:
         self.listener = None
         self.judge = None
         self.dialling = False       # a name is being looked up
+        self.passed = 0             # addresses of node 0 that did not lead to it, since one did
         self.pause = RETRY_SECONDS[0]
         self.timer = None
         self.problem, self.problems = "", 0
@@ -80,18 +82,13 @@ class Peers:
     def listen(self, where):
         if self.listener is not None:
             return
-        family = socket.AF_INET6 if ":" in where["host"] else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
         try:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind((where["host"], where["port"]))
-            sock.listen(BACKLOG)
-            sock.setblocking(False)
+            self.listener = bound(where["host"], where["port"])
         except OSError:
-            sock.close()
-            raise
-        self.listener = sock
-        self.loop.read(sock.fileno(), self.connected)
+            if where["host"] != ANY:
+                raise
+            self.listener = bound("0.0.0.0", where["port"])     # the node has no IPv6
+        self.loop.read(self.listener.fileno(), self.connected)
 
     # ---- lines
 
@@ -165,6 +162,7 @@ class Peers:
             self.problems += 1
             self.agent.log("line to node %s: %s" % (node, line.why))
         if line.dials:
+            self.passed += 0 if line.ready else 1
             self.problem = line.why
             self.soon(self.next_pause())
 
@@ -195,10 +193,17 @@ class Peers:
             self.try_found([(family, 0, 0, "", tuple(address)) for family, address in found])
 
     def try_found(self, found):
-        try:
-            self.take(peerline.dial(found[0][0], found[0][4]), node=self.agent.node)
-        except (OSError, IndexError) as error:
-            self.failed(str(error))
+        """The next one of its addresses: a name may have some that lead nowhere from here."""
+        problem = "it has no address"
+        for _ in found:
+            family, _, _, _, address = found[self.passed % len(found)]
+            try:
+                self.take(peerline.dial(family, address), node=self.agent.node)
+                return
+            except OSError as error:
+                self.passed += 1
+                problem = str(error)
+        self.failed(problem)
 
     def try_unix(self):
         place = places.Folder(self.agent.gang, 0, self.agent.config.get("folder"))
@@ -320,6 +325,22 @@ def is_address(value, low):
     return (isinstance(value, dict) and isinstance(value.get("host"), str) and len(value["host"]) < 256
             and not isinstance(value.get("port"), bool) and isinstance(value.get("port"), int)
             and low <= value["port"] <= 65535)
+
+
+def bound(host, port):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        sock.bind((host, port))
+        sock.listen(BACKLOG)
+        sock.setblocking(False)
+    except OSError:
+        sock.close()
+        raise
+    return sock
 
 
 def lookup(host, port):

@@ -166,6 +166,8 @@ def environment(spec, base, run, mark, activation):
     env = {"PYTHONFAULTHANDLER": "1"}
     env.update(spec.get("defaults") or {})
     env.update(base)
+    if spec.get("visible") is not None and "HIP_VISIBLE_DEVICES" in env:
+        env["HIP_VISIBLE_DEVICES"] = spec["visible"]        # the node's has all its GPUs, and counts before CUDA's name on AMD's
     env.update(activation.variables())
     env.update(spec.get("env") or {})
     nodes, node = str(spec["nodes"]), str(spec["node_rank"])

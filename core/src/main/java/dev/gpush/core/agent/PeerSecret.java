@@ -29,11 +29,11 @@ public final class PeerSecret {
   }
 
   /**
-   * The same where each node is a host: node 0 listens at a port that it chooses, and the others
-   * learn the port later.
+   * The same where each node is a host: node 0 listens on all its addresses, at a port that it
+   * chooses, and the others learn the port later.
    */
   public Json.Obj onHosts() {
-    return Json.object("key", hex, "listen", Json.object("host", "0.0.0.0", "port", 0));
+    return Json.object("key", hex, "listen", Json.object("host", "::", "port", 0));
   }
 
   /** Where node 0 listens, for the other nodes. */

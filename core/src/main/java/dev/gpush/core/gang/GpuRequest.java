@@ -9,10 +9,13 @@ import java.util.regex.Pattern;
 public record GpuRequest(Optional<String> model, int count) {
   public static final int MOST = 1024;
 
-  /** The form alone, without the limits of its numbers. */
+  /**
+   * The form alone, without the limits of its numbers. Before a colon a model may begin with a
+   * digit, as in {@code 3090:8}; alone it would be a count.
+   */
   public static final Pattern RULE =
       Pattern.compile(
-          "(?:([A-Za-z][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");
+          "(?:([A-Za-z0-9][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");
 
   public GpuRequest {
     if (count < 0 || count > MOST) {

@@ -13,7 +13,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class GpuRequestTest {
   @ParameterizedTest
-  @CsvSource({"H100:8,H100:8", "8,8", "H100,H100:1", "0,cpu", "a100_80gb:4,a100_80gb:4"})
+  @CsvSource({
+    "H100:8,H100:8",
+    "8,8",
+    "H100,H100:1",
+    "0,cpu",
+    "a100_80gb:4,a100_80gb:4",
+    "3090:8,3090:8",
+    "2080ti:8,2080ti:8"
+  })
   void readsWhatPeopleWrite(String text, String shown) {
     assertEquals(shown, GpuRequest.parse(text).toString());
   }
@@ -46,7 +54,7 @@ final class GpuRequestTest {
     assertEquals("H100:2", GpuRequest.of(node("H100", 2)).toString());
     assertEquals(
         "NVIDIA-H100-80GB-HBM3:1", GpuRequest.of(node("NVIDIA H100 80GB HBM3", 1)).toString());
-    assertEquals("1", GpuRequest.of(node("4090", 1)).toString());
+    assertEquals("4090:1", GpuRequest.of(node("4090", 1)).toString());
     assertEquals("cpu", GpuRequest.of(node("", 1)).toString());
     assertEquals("H100:2", GpuRequest.parse("2").as(node("H100", 2)).toString());
     assertEquals("A100:2", GpuRequest.parse("A100:2").as(node("a100_80gb", 2)).toString());

@@ -113,13 +113,14 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.requests = new RequestBuilder(identity, backends, clock, random);
     this.attached = new AttachedPlacement(requests);
     this.placement = new Placement(requests, backends, timing, clock, own);
-    var releases = new PendingReleases(backends, timing.observePause(), own);
+    Duration pause = timing.observePause();
+    var releases = new PendingReleases(backends, pause, own);
     this.endings = new SessionEndings(registry, releases, changed);
     this.links =
         new SessionLinks(
             new LinkMaker(agent, identity, timing.link(), clock, random, own),
             new SessionWorks(identity.home(), gitPlaces, configs, plans, clock, own),
-            timing.observePause(),
+            pause,
             own,
             endings::ended);
     this.views = new SessionViews(timing, clock, own);
@@ -136,7 +137,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             preferences,
             configs,
             idleTime,
-            timing.observePause(),
+            pause,
             clock,
             own,
             changed);
@@ -220,7 +221,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
       PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
       following.follow(session, pending, true, talk, isEnough);
-      return Optional.of(new Found(session, views.of(session, true)));
+      // If another gateway links the gang now, the next attempt takes it over.
+      return session.superseded().isPresent()
+          ? Optional.empty()
+          : Optional.of(new Found(session, views.of(session, true)));
     }
     if (session.isWaiting() && !session.isOver()) {
       this.pending.resume(session, turn);

@@ -419,12 +419,16 @@ final class Recovery {
     }
     try {
       links.connect(session, Optional.empty(), CONNECT_LIMIT);
-      idleTime.apply(session, Talk.silent());
+      if (session.entry().state() == SessionState.GRANTED) {
+        idleTime.apply(session, Talk.silent());
+      }
     } catch (GpushException refused) {
       // No second attempt then: two gateways would keep taking the gang from each other.
       if (!(refused.failure() instanceof AgentFailure.Superseded)) {
         throw refused;
       }
+      links.watch(session);
+      return;
     }
     session.move(session.entry().in(SessionState.READY, ""));
     links.observeSoon(session);

@@ -12,7 +12,6 @@ import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.backends.kubernetes.gangs.GangSystem;
 import dev.gpush.backends.kubernetes.gangs.GangSystems;
 import dev.gpush.backends.kubernetes.gangs.PlainGang;
-import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.objects.Jobs;
 import dev.gpush.backends.kubernetes.objects.PythonInitContainer;
 import dev.gpush.backends.kubernetes.pods.AgentArrivals;
@@ -60,7 +59,6 @@ import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -313,7 +311,6 @@ public final class KubernetesBackend implements Backend {
         new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }
 
-  /** The deadline is counted from the start of the pods, only by the server's clock. */
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
     told(
@@ -329,9 +326,9 @@ public final class KubernetesBackend implements Backend {
                   .orElseThrow(
                       () -> new GpushException(new AgentFailure.NotThere(gang.id().text(), 0)));
           if (!terms.keepsHardEnd()) {
-            setDeadline(job, terms.hardEnd());
+            new JobDeadline(place).set(job, terms.hardEnd());
           }
-          AgentAnswer.requireSome(
+          AgentAnswer.requireRenewed(
               agents.ask(
                   gang.id(),
                   gang.nodes().stream().map(NodeInfo::index).toList(),
@@ -340,23 +337,6 @@ public final class KubernetesBackend implements Backend {
                   STATUS_LIMIT));
           return true;
         });
-  }
-
-  private void setDeadline(Json job, Optional<Duration> hardEnd)
-      throws InterruptedException, Unanswered {
-    Optional<Instant> start = Jobs.start(job);
-    Duration age =
-        start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
-    Optional<Long> deadline = hardEnd.map(end -> age.plus(end).plus(GangObjects.SLACK).toSeconds());
-    try {
-      place
-          .api()
-          .change(
-              place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
-              Json.object("spec", Json.object("activeDeadlineSeconds", deadline)));
-    } catch (ApiRefusal refusal) {
-      throw place.notAllowed("change jobs", refusal);
-    }
   }
 
   @Override

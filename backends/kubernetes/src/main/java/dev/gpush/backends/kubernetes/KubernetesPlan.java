@@ -66,7 +66,10 @@ final class KubernetesPlan {
     return gpus + ", " + Phrase.counted(shape.cpus(), "CPU") + " each";
   }
 
-  /** The quota of the namespace may allow less than the cluster has. */
+  /**
+   * The quota of the namespace may allow less than the cluster has. Whether one with scopes counts
+   * these pods is the cluster's decision: its refusal shows it then.
+   */
   Optional<Plan> quota(PodShape shape) throws InterruptedException, Unanswered {
     if (shape.resource().isEmpty()) {
       return Optional.empty();
@@ -80,6 +83,10 @@ final class KubernetesPlan {
     }
     long wanted = (long) shape.gpus() * request.nodes();
     for (Json quota : quotas) {
+      Json.Obj spec = quota.object("spec");
+      if (!spec.texts("scopes").isEmpty() || spec.get("scopeSelector").isPresent()) {
+        continue;
+      }
       Map<String, Long> hard = KubernetesNode.amounts(quota.object("status").object("hard"));
       Map<String, Long> used = KubernetesNode.amounts(quota.object("status").object("used"));
       long most = hard.getOrDefault(name, Long.MAX_VALUE);

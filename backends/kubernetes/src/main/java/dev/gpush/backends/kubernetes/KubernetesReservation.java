@@ -408,6 +408,7 @@ final class KubernetesReservation {
           Map<Integer, AgentAnswer> answers = arrivals.await(pods, LOOK);
           Map<Integer, Json> said = AgentAnswer.said(answers);
           if (said.size() == request.nodes()) {
+            new JobDeadline(place).keepAfter(job, said.values());
             return new GrantedPods(place, job).gang(pods, said, place.nodes(pods));
           }
           end = OptionalLong.of(end.orElse(place.time().nanos() + AGENTS_LIMIT.toNanos()));

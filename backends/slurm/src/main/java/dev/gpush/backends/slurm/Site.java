@@ -23,6 +23,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.time.Duration;
 import java.time.LocalDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -35,12 +36,15 @@ final class Site {
 
   private static final String BETWEEN = "\ngpush-nodes\n";
 
+  /** Also what is in hidden partitions. */
+  private static final String ALL = "-a";
+
   /** One request, because a login node may be far away. */
   private static final String CLUSTER =
       """
-      scontrol show partition -o || exit
+      scontrol "$@" show partition -o || exit
       printf '\\ngpush-nodes\\n'
-      exec scontrol show node -d -o
+      exec scontrol "$@" show node -d -o
       """;
 
   private final String name;
@@ -76,7 +80,13 @@ final class Site {
     this.agents = new GangAgents(steps, agent, tasks);
   }
 
-  private record Cluster(List<Partition> partitions, List<SlurmNode> nodes, long nanos) {}
+  /**
+   * The state of the cluster.
+   *
+   * @param isAll with hidden partitions
+   */
+  private record Cluster(
+      boolean isAll, List<Partition> partitions, List<SlurmNode> nodes, long nanos) {}
 
   String name() {
     return name;
@@ -116,11 +126,25 @@ final class Site {
   }
 
   List<Partition> partitions() throws InterruptedException, Unanswered {
-    return Partition.parse(commands.read(List.of("scontrol", "show", "partition", "-o")));
+    return Partition.parse(read("show", "partition", "-o"));
   }
 
   List<SlurmNode> nodes() throws InterruptedException, Unanswered {
-    return SlurmNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o")));
+    return SlurmNode.parse(read("show", "node", "-d", "-o"));
+  }
+
+  private String read(String... arguments) throws InterruptedException, Unanswered {
+    var command = new ArrayList<>(List.of("scontrol"));
+    if (isAll(settings)) {
+      command.add(ALL);
+    }
+    command.addAll(List.of(arguments));
+    return commands.read(command);
+  }
+
+  /** Hidden partitions are not proposed, but one that is named is used. */
+  private static boolean isAll(SlurmSettings settings) {
+    return !settings.options().partitions().isEmpty();
   }
 
   /**
@@ -136,18 +160,25 @@ final class Site {
     if (planned.size() == names.size()) {
       return planned;
     }
-    return SlurmNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o", hosts)));
+    return SlurmNode.parse(
+        commands.read(List.of("scontrol", ALL, "show", "node", "-d", "-o", hosts)));
   }
 
   /** The job for the request, from the present state of the cluster. */
   JobShaping.Result shape(GangRequest request) throws InterruptedException, Unanswered {
-    String text = commands.read("scontrol", List.of("/bin/sh", "-c", CLUSTER));
+    boolean isAll = isAll(settings.with(request));
+    var command = new ArrayList<>(List.of("/bin/sh", "-c", CLUSTER, "sh"));
+    if (isAll) {
+      command.add(ALL);
+    }
+    String text = commands.read("scontrol", command);
     int middle = text.indexOf(BETWEEN);
     if (middle < 0) {
       throw new Unanswered("scontrol on " + machine() + " does not list its nodes", null);
     }
     var now =
         new Cluster(
+            isAll,
             Partition.parse(text.substring(0, middle)),
             SlurmNode.parse(text.substring(middle + BETWEEN.length())),
             clock.nanos());
@@ -157,7 +188,7 @@ final class Site {
 
   /** The same from the state that a plan has just read. */
   JobShaping.Result shapeAsPlanned(GangRequest request) throws InterruptedException, Unanswered {
-    Optional<Cluster> seen = fresh();
+    Optional<Cluster> seen = fresh().filter(now -> now.isAll() == isAll(settings.with(request)));
     return seen.isPresent() ? shape(request, seen.get()) : shape(request);
   }
 

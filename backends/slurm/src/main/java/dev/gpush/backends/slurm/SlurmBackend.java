@@ -241,10 +241,7 @@ public final class SlurmBackend implements Backend {
         () -> {
           SlurmJob job = running(gang);
           Duration left = SlurmTime.span(job.times().left()).orElse(Duration.ofDays(365));
-          Duration most =
-              left.compareTo(JobShaping.SLACK.multipliedBy(2)) < 0
-                  ? left.dividedBy(2)
-                  : left.minus(JobShaping.SLACK);
+          Duration most = JobShaping.before(left);
           Optional<Duration> wanted = terms.hardEnd();
           if (wanted.isPresent() && wanted.get().compareTo(most) > 0) {
             raise(gang, job, wanted.get(), wanted.get().minus(left).plus(JobShaping.SLACK));
@@ -255,7 +252,7 @@ public final class SlurmBackend implements Backend {
               terms.keepsHardEnd() ? kept : kept.with("hard_s", wanted.orElse(most).toSeconds());
           int nodes =
               gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
-          AgentAnswer.requireSome(
+          AgentAnswer.requireRenewed(
               site.agents().withLinks(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT));
           return true;
         });

@@ -7,6 +7,7 @@ import dev.gpush.backends.remote.PollInterval;
 import dev.gpush.backends.remote.QueuedRequest;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.SlurmTime;
 import dev.gpush.backends.slurm.cluster.WaitReason;
 import dev.gpush.backends.slurm.command.LoginNode;
 import dev.gpush.backends.slurm.command.SbatchRefusal;
@@ -58,6 +59,11 @@ final class SlurmReservation {
   /** The limit of one question, after which gpush checks that the job still runs. */
   private static final Duration AGENTS_PATIENCE = Duration.ofSeconds(10);
 
+  /**
+   * Between the start of a job and of its agents: the slack before Slurm's limit has room for it.
+   */
+  private static final Duration USUAL_DELAY = JobShaping.SLACK.dividedBy(2);
+
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(30);
 
@@ -84,7 +90,7 @@ final class SlurmReservation {
   /** Searches and submits in one command, because a login node may be far away. */
   private static final String SUBMIT =
       """
-      known=$(squeue -h -t all -u "$1" "--name=$2" -o %i) || exit 1
+      known=$(squeue -a -h -t all -u "$1" "--name=$2" -o %i) || exit 1
       if [ -n "$known" ]; then exit 74; fi
       shift 2
       umask 077
@@ -333,6 +339,7 @@ final class SlurmReservation {
       try {
         Optional<Map<Integer, Json>> statuses = statuses(job, end);
         if (statuses.isPresent()) {
+          keepBeforeLimit(job, statuses.get());
           return grant.gang(site.nodes(job.nodes()), statuses.get());
         }
       } catch (Unanswered unknown) {
@@ -344,6 +351,32 @@ final class SlurmReservation {
         interval.await();
       }
     }
+  }
+
+  /**
+   * Agents count their hard end from their own start, and Slurm its limit from the job's. Between
+   * them may be a prolog and the fetching of an image: then the hard end moves, because Slurm would
+   * end the job before agents have warned runs and removed files.
+   */
+  private void keepBeforeLimit(SlurmJob job, Map<Integer, Json> statuses)
+      throws InterruptedException, Unanswered {
+    Optional<Duration> most =
+        SlurmQueue.living(site.queue().of(request.gang()))
+            .flatMap(now -> SlurmTime.span(now.times().left()))
+            .map(JobShaping::before);
+    Duration latest =
+        Duration.ofSeconds(
+            statuses.values().stream()
+                .mapToLong(status -> status.number("hard_left_s").orElse(0L))
+                .max()
+                .orElse(0));
+    if (most.isEmpty() || latest.minus(USUAL_DELAY).compareTo(most.get()) <= 0) {
+      return;
+    }
+    Json.Obj renew =
+        request.lease().json().with("do", "renew").with("hard_s", most.get().toSeconds());
+    AgentAnswer.requireRenewed(
+        site.agents().ask(job.id(), request.gang(), request.nodes(), renew, STATUS_LIMIT));
   }
 
   /** The agents' answers, once all of them answer. */

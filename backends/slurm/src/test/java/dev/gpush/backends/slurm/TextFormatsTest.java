@@ -60,6 +60,7 @@ final class TextFormatsTest {
 
     List<SlurmNode> late = SlurmNode.parse(golden("24.11"));
     assertEquals(List.of(new Gres("nvidia_h100_80gb_hbm3", 8)), late.getFirst().gpus());
+    assertEquals(188, late.getFirst().cpus(), "without those that are reserved for the system");
     assertEquals("hgx-001.cluster.internal", late.getFirst().address());
     assertEquals(Set.of("IDLE", "CLOUD", "POWERED_DOWN"), late.getFirst().states());
     assertTrue(late.getFirst().isInService());
@@ -189,6 +190,8 @@ final class TextFormatsTest {
         "gpu:8 | ':8'",
         "gpu:h100:8(S:0-1) | h100:8",
         "gpu:(null):2(IDX:0,3) | ':2'",
+        "gpu:3090:8(S:0-1) | 3090:8",
+        "gpu:2080:4(IDX:0-3),gpu:2 | 2080:4 :2",
         "gpu:a100:4,gpu:t4:2,shard:8,craynetwork:1 | a100:4 t4:2",
         "gpu:a100_3g.20gb:2(S:0),tmpdisk:3G | a100_3g.20gb:2",
         "(null) | ''",

@@ -52,9 +52,12 @@ public sealed interface AgentAnswer {
     return answers;
   }
 
-  /** Fails unless at least one agent has answered. */
-  static void requireSome(Map<Integer, AgentAnswer> answers) throws Unanswered {
-    if (said(answers).isEmpty()) {
+  /**
+   * Fails unless a new lease will hold: the other nodes take their limits from node 0 as long as
+   * its agent runs, so without its answer they return to the old ones.
+   */
+  static void requireRenewed(Map<Integer, AgentAnswer> answers) throws Unanswered {
+    if (said(answers).isEmpty() || answers.get(0) instanceof Silent) {
       throw new Unanswered(silent(answers), null);
     }
   }

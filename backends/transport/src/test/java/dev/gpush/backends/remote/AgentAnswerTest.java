@@ -70,15 +70,19 @@ final class AgentAnswerTest {
   }
 
   @Test
-  void oneAnswerIsEnoughAndNoneIsAFailureThatSaysWhy() {
+  void aLeaseIsRenewedWhereNodeZeroHasAnsweredOrItsAgentHasEnded() {
+    var silent = new AgentAnswer.Silent("no answer");
+    assertDoesNotThrow(() -> AgentAnswer.requireRenewed(Map.of(0, BY_COMMAND, 1, silent)));
     assertDoesNotThrow(
-        () ->
-            AgentAnswer.requireSome(Map.of(0, BY_COMMAND, 1, new AgentAnswer.Silent("no answer"))));
+        () -> AgentAnswer.requireRenewed(Map.of(0, new AgentAnswer.NoAgent(), 1, BY_COMMAND)));
+    assertDoesNotThrow(() -> AgentAnswer.requireRenewed(Map.of(1, BY_COMMAND)));
 
-    Unanswered none =
+    Unanswered without =
         assertThrows(
-            Unanswered.class,
-            () -> AgentAnswer.requireSome(Map.of(1, new AgentAnswer.Silent("no answer"))));
+            Unanswered.class, () -> AgentAnswer.requireRenewed(Map.of(0, silent, 1, BY_COMMAND)));
+    assertEquals("node 0: no answer", without.words());
+    Unanswered none =
+        assertThrows(Unanswered.class, () -> AgentAnswer.requireRenewed(Map.of(1, silent)));
     assertEquals("node 1: no answer", none.words());
   }
 

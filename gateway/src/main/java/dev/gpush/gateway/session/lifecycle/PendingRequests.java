@@ -33,9 +33,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Makes sessions: reserves, links, syncs, and undoes all of it when that fails. Each request runs
- * in the gateway and belongs to no client. A gateway that ends leaves queued requests to the next
- * one, which {@link #resume resumes} them.
+ * Makes sessions: reserves, links, syncs, and undoes all of it when that fails, unless another
+ * gateway has the gang. Each request runs in the gateway and belongs to no client. A gateway that
+ * ends leaves queued requests to the next one, which {@link #resume resumes} them.
  */
 public final class PendingRequests {
   private final Placement placement;
@@ -152,7 +152,7 @@ public final class PendingRequests {
       throws InterruptedException {
     Talk talk = pending.traced();
     Placement.Taking taking = placement.taking(session, config, wish, request, talk);
-    boolean isReady = false;
+    boolean isKept = false;
     Optional<String> unheard = Optional.empty();
     try {
       wish.notes().forEach(talk::say);
@@ -167,12 +167,20 @@ public final class PendingRequests {
       String unsent = push(session, pending);
       session.work().live().view(Duration.ZERO).limitation().ifPresent(talk::say);
       session.move(session.entry().in(SessionState.READY, unsent).traced(talk.trace()));
-      isReady = true;
+      isKept = true;
     } catch (GpushException failed) {
+      if (session.superseded().isPresent()) {
+        // Another gateway of this home waited for the same gang, and links it now.
+        isKept = true;
+        taking.end();
+        links.watch(session);
+        changed.run();
+        return;
+      }
       unheard = unheard(session, pending, failed);
       throw failed;
     } finally {
-      if (!isReady) {
+      if (!isKept) {
         taking.end();
         if (!isLeft(pending)) {
           endings.undo(session, taking.hasAsked());

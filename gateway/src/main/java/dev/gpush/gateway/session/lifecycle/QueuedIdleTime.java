@@ -34,7 +34,10 @@ public final class QueuedIdleTime {
     return half.compareTo(LEAST) > 0 ? half : LEAST;
   }
 
-  /** Sets it on the nodes and in the ledger, once; called when the nodes can be reached. */
+  /**
+   * Sets it on the nodes and in the ledger, once; called when the nodes can be reached. Afterwards
+   * the idle time is settled: the age of a session is not the time that it waited.
+   */
   public void apply(LiveSession session, Talk talk) {
     LedgerEntry entry = session.entry();
     if (entry.lease().rule() != IdleRule.AFTER_QUEUE) {
@@ -42,24 +45,32 @@ public final class QueuedIdleTime {
     }
     Duration waited = Duration.between(entry.created(), clock.now());
     Duration idle = after(waited);
-    if (waited.compareTo(SHORTEST_WAIT) < 0 || idle.compareTo(entry.lease().idle()) <= 0) {
-      return;
+    boolean isLonger =
+        waited.compareTo(SHORTEST_WAIT) >= 0
+            && idle.compareTo(entry.lease().idle()) > 0
+            && isRenewed(session, idle);
+    Duration settled = isLonger ? idle : entry.lease().idle();
+    session.move(session.entry().leased(new LeaseTerms(entry.lease().hardEnd(), settled)));
+    if (isLonger) {
+      talk.say(
+          entry.name()
+              + " waited for "
+              + DurationText.coarse(waited)
+              + ", so its idle time is "
+              + DurationText.coarse(idle)
+              + " instead of "
+              + DurationText.coarse(entry.lease().idle()));
     }
+  }
+
+  private static boolean isRenewed(LiveSession session, Duration idle) {
     try {
       session.backend().renew(session.gang(), LeaseTerms.ofIdleTime(idle));
+      return true;
     } catch (GpushException failed) {
       // The nodes keep the idle time that they started with.
-      LOG.log(System.Logger.Level.WARNING, "idle time not set, session=" + entry.name(), failed);
-      return;
+      LOG.log(System.Logger.Level.WARNING, "idle time not set, session=" + session.name(), failed);
+      return false;
     }
-    session.move(session.entry().leased(new LeaseTerms(entry.lease().hardEnd(), idle)));
-    talk.say(
-        entry.name()
-            + " waited for "
-            + DurationText.coarse(waited)
-            + ", so its idle time is "
-            + DurationText.coarse(idle)
-            + " instead of "
-            + DurationText.coarse(entry.lease().idle()));
   }
 }

@@ -291,6 +291,13 @@ public final class SessionLinks {
     }
   }
 
+  /** Another gateway has the gang; the session only follows what its backend says. */
+  public void watch(LiveSession session) {
+    session.watch();
+    session.changed();
+    observeSoon(session);
+  }
+
   /** Makes sure that one thread observes a session whose links are not all up. */
   public void observeSoon(LiveSession session) {
     if (needsLook(session) && session.startObserving()) {

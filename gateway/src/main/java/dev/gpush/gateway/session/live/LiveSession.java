@@ -247,6 +247,11 @@ public final class LiveSession implements AutoCloseable {
             });
   }
 
+  /** Another gateway has the gang, and writes the entry where both have one ledger. */
+  public synchronized void watch() {
+    entry = entry.in(SessionState.READY, "");
+  }
+
   /** Takes the session over for this holder, under a higher term; the old links end. */
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();

@@ -4,6 +4,8 @@ import static dev.gpush.gateway.session.SessionRig.ask;
 import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
@@ -12,6 +14,8 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
@@ -20,6 +24,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -109,6 +114,34 @@ final class HolderTest {
 
     awaitLooksOn(login2, HERE);
     assertEquals(List.of(SessionState.READY), SessionRig.states(login1));
+  }
+
+  @Test
+  void ofTwoMachinesThatWaitInOneQueueTheOneWithTheUserGetsTheGang() throws Exception {
+    var places = new Places(rig);
+    places.fill("hpc");
+    List<Backend> queue = List.of(places.queueing("hpc"));
+    GatewaySessions login1 = rig.gateway(named(HERE), queue);
+    Task<SessionView, RuntimeException> up =
+        rig.tasks().fork("up", () -> login1.up(places.ask(), Talk.silent()));
+    until("it waits", () -> SessionRig.states(login1).equals(List.of(SessionState.QUEUED)));
+    GatewaySessions login2 = rig.gateway(Holder.of(THERE, "ffffffffffff", HOME), queue);
+    login2.recover();
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
+
+    places.free("hpc");
+
+    assertEquals(SessionState.READY, up.get(SessionRig.DEADLINE).state());
+    awaitLooksOn(login2, HERE);
+    // It takes its turn when the request there is over.
+    var refused =
+        assertThrows(
+            GpushException.class, () -> login2.sync(SessionRig.DEVBOX, false, Talk.silent()));
+    assertInstanceOf(AgentFailure.Superseded.class, refused.failure());
+    assertEquals(List.of(entry().gang()), places.held().get("hpc"));
+    login1.down(SessionRig.DEVBOX, true, Talk.silent());
+    until("it is gone there, too", () -> login2.list().isEmpty());
+    places.assertNothingHeld();
   }
 
   @Test

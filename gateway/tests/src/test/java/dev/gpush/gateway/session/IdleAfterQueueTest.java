@@ -86,4 +86,20 @@ class IdleAfterQueueTest {
 
     gateway.down(SessionRig.DEVBOX, true, talk);
   }
+
+  @Test
+  void doesNotGrowWithTheAgeOfTheSession() throws Exception {
+    GatewaySessions first = gateway();
+    readyAfter(first, places.ask(), Duration.ZERO);
+    first.close();
+    rig.letPass(WAITED);
+
+    GatewaySessions next = gateway();
+    next.recover();
+    SessionRig.until(
+        "it is ready again", () -> SessionRig.states(next).equals(List.of(SessionState.READY)));
+
+    assertIdle(Duration.ofHours(1), next.list().getFirst());
+    next.down(SessionRig.DEVBOX, true, talk);
+  }
 }

@@ -35,31 +35,42 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
       return new ClusterRoom(Optional.empty(), Optional.empty());
     }
     Optional<List<Json>> pods = listed(api, "/api/v1/pods?fieldSelector=" + LIVING);
-    var requested = new HashMap<String, Map<String, Long>>();
+    var daemons = new HashMap<String, Map<String, Long>>();
+    var others = new HashMap<String, Map<String, Long>>();
     for (Json pod : pods.orElse(List.of())) {
       Map<String, Long> there =
-          requested.computeIfAbsent(
-              pod.object("spec").text("nodeName").orElse(""), _ -> new HashMap<>());
+          (isDaemon(pod) ? daemons : others)
+              .computeIfAbsent(
+                  pod.object("spec").text("nodeName").orElse(""), _ -> new HashMap<>());
       requests(pod).forEach((name, amount) -> there.merge(name, amount, Long::sum));
     }
     return new ClusterRoom(
         Optional.of(
             nodes.get().stream()
                 .map(
-                    node ->
-                        KubernetesNode.of(
-                            node,
-                            requested.getOrDefault(
-                                node.object("metadata").text("name").orElse(""), Map.of())))
+                    node -> {
+                      String name = node.object("metadata").text("name").orElse("");
+                      return KubernetesNode.of(
+                          node,
+                          daemons.getOrDefault(name, Map.of()),
+                          others.getOrDefault(name, Map.of()));
+                    })
                 .toList()),
         pods);
+  }
+
+  private static boolean isDaemon(Json pod) {
+    return pod.object("metadata").items("ownerReferences").stream()
+        .anyMatch(owner -> owner.text("kind").orElse("").equals("DaemonSet"));
   }
 
   /** Only the nodes, as if no pods were on them. */
   public static Optional<List<KubernetesNode>> nodes(ApiServer api)
       throws InterruptedException, Unanswered {
     return listed(api, "/api/v1/nodes")
-        .map(nodes -> nodes.stream().map(node -> KubernetesNode.of(node, Map.of())).toList());
+        .map(
+            nodes ->
+                nodes.stream().map(node -> KubernetesNode.of(node, Map.of(), Map.of())).toList());
   }
 
   private static Optional<List<Json>> listed(ApiServer api, String path)

@@ -10,8 +10,8 @@ import java.util.Map;
  *
  * @param isSchedulable it is ready and accepts pods
  * @param taints keys of the taints that repel pods
- * @param has of each resource, for pods; CPUs in thousandths
- * @param free the same without the requests of its pods
+ * @param has of each resource, for pods that no DaemonSet makes; CPUs in thousandths
+ * @param free the same without the requests of such pods
  */
 public record KubernetesNode(
     String name,
@@ -33,12 +33,12 @@ public record KubernetesNode(
   }
 
   /**
-   * @param requested by its pods
+   * @param daemons what pods of DaemonSets request: those are there whatever else the node runs
+   * @param others what its other pods request
    */
-  static KubernetesNode of(Json node, Map<String, Long> requested) {
-    Map<String, Long> has = amounts(node.object("status").object("allocatable"));
-    var free = new HashMap<>(has);
-    requested.forEach((name, amount) -> free.computeIfPresent(name, (_, all) -> all - amount));
+  static KubernetesNode of(Json node, Map<String, Long> daemons, Map<String, Long> others) {
+    Map<String, Long> has = without(daemons, amounts(node.object("status").object("allocatable")));
+    Map<String, Long> free = without(others, has);
     boolean isReady =
         node.object("status").items("conditions").stream()
             .anyMatch(
@@ -55,6 +55,12 @@ public record KubernetesNode(
         node.object("metadata").object("labels").textMap(),
         has,
         free);
+  }
+
+  private static Map<String, Long> without(Map<String, Long> requested, Map<String, Long> of) {
+    var left = new HashMap<>(of);
+    requested.forEach((name, amount) -> left.computeIfPresent(name, (_, all) -> all - amount));
+    return left;
   }
 
   /** The amounts in a list of resources, as nodes, pods and quotas have it. */

@@ -281,7 +281,7 @@ public final class AttachedGangs {
     if (AgentAnswer.withoutAgent(answers).size() == answers.size()) {
       throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
     }
-    AgentAnswer.requireSome(answers);
+    AgentAnswer.requireRenewed(answers);
   }
 
   /** Ends the agents; the pods and their own programs stay. */

@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An API server that only answers GET, with what was recorded.
+ * An API server that answers GET with what was recorded, and notes changes.
  *
- * @param answers by path, with the query
+ * @param answers by path, with the query; a change is added as {@code PATCH path}
  */
 public record RecordedServer(Map<String, String> answers) implements ApiServer {
   @Override
@@ -42,7 +42,8 @@ public record RecordedServer(Map<String, String> answers) implements ApiServer {
 
   @Override
   public Json change(String path, Json change) {
-    throw new AssertionError(path);
+    answers.put("PATCH " + path, change.write());
+    return Json.object();
   }
 
   @Override

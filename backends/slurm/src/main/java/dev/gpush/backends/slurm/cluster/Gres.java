@@ -11,10 +11,9 @@ import java.util.regex.Pattern;
  * @param type empty if the site does not distinguish GPUs
  */
 public record Gres(String type, int count) {
-  /** {@code gpu:8}, {@code gpu:h100:8(S:0-1)}, {@code gpu:(null):2(IDX:0-1)}. */
+  /** {@code gpu:8}, {@code gpu:3090:8(S:0-1)}, {@code gpu:(null):2(IDX:0-1)}. */
   private static final Pattern GPU =
-      Pattern.compile(
-          "(?:gres/)?gpu:(?:(\\(null\\)|[^:(),]*[A-Za-z_][^:(),]*):)?([0-9]{1,6})(?:\\(.*\\))?");
+      Pattern.compile("(?:gres/)?gpu:(?:(\\(null\\)|[^:(),]+):)?([0-9]{1,6})(?:\\(.*\\))?");
 
   public static List<Gres> parse(String text) {
     var found = new ArrayList<Gres>();

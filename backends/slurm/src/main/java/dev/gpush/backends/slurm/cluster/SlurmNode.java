@@ -22,7 +22,7 @@ public record SlurmNode(
       Set.of("DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "NO_RESPOND", "MAINT");
 
   /**
-   * All that it has, whether free or not.
+   * All that jobs can have, whether free or not.
    *
    * @param memory in megabytes
    */
@@ -45,6 +45,8 @@ public record SlurmNode(
 
   private static SlurmNode of(Scontrol line) {
     String name = line.word("NodeName").orElse("");
+    // Without the CPUs that the site reserves for the system; old releases do not have the field.
+    int effective = line.number("CPUEfctv");
     return new SlurmNode(
         name,
         line.word("NodeAddr").orElse(name),
@@ -54,7 +56,7 @@ public record SlurmNode(
             .collect(Collectors.toSet()),
         new Resources(
             Gres.parse(line.word("Gres").orElse("")),
-            Math.max(line.number("CPUEfctv"), line.number("CPUTot")),
+            effective > 0 ? effective : line.number("CPUTot"),
             line.number("RealMemory")),
         Gres.parse(line.word("GresUsed").orElse("")),
         words(line.word("AvailableFeatures").orElse(""), ","),

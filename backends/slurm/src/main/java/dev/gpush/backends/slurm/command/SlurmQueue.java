@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The user's jobs in the queue. They are recognized by name, because some sites rewrite comments.
+ * The user's jobs in the queue, also those in hidden partitions. They are recognized by name,
+ * because some sites rewrite comments.
  */
 public final class SlurmQueue {
   public static final String PREFIX = "gpush-";
@@ -44,7 +45,15 @@ public final class SlurmQueue {
     var command =
         new ArrayList<>(
             List.of(
-                "squeue", "-h", "-t", "all", "-u", login.facts().user(), "-o", SlurmJob.FORMAT));
+                "squeue",
+                "-a",
+                "-h",
+                "-t",
+                "all",
+                "-u",
+                login.facts().user(),
+                "-o",
+                SlurmJob.FORMAT));
     command.addAll(List.of(more));
     return SlurmJob.parse(commands.read(command)).stream()
         .sorted(Comparator.comparingLong(SlurmJob::id))
@@ -57,6 +66,7 @@ public final class SlurmQueue {
         new ArrayList<>(
             List.of(
                 "squeue",
+                "-a",
                 "-h",
                 "-t",
                 "PENDING,RUNNING,COMPLETING,CONFIGURING",

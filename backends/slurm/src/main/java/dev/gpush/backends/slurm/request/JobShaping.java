@@ -139,9 +139,13 @@ public final class JobShaping {
   }
 
   private Duration hardEnd(Duration time) {
-    Duration left =
-        time.compareTo(SLACK.multipliedBy(2)) < 0 ? time.dividedBy(2) : time.minus(SLACK);
+    Duration left = before(time);
     return request.lease().hardEnd().filter(end -> end.compareTo(left) < 0).orElse(left);
+  }
+
+  /** The agents' latest end for a job that Slurm ends after this time. */
+  public static Duration before(Duration limit) {
+    return limit.compareTo(SLACK.multipliedBy(2)) < 0 ? limit.dividedBy(2) : limit.minus(SLACK);
   }
 
   /** The shortest, because it is not known yet in which of them it will run. */

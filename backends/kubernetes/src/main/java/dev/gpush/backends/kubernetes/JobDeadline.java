@@ -1,0 +1,70 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.json.Json;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Optional;
+
+/**
+ * The deadline of a gang's Job. The API server counts it from the start of the Job, by its own
+ * clock; agents count their hard end from their own start.
+ */
+final class JobDeadline {
+  private static final String FIELD = "activeDeadlineSeconds";
+
+  private final Namespace place;
+
+  JobDeadline(Namespace place) {
+    this.place = place;
+  }
+
+  /** Ends the Job a little after this time from now. */
+  void set(Json job, Optional<Duration> hardEnd) throws InterruptedException, Unanswered {
+    Optional<Instant> start = Jobs.start(job);
+    Duration age =
+        start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
+    change(job, hardEnd.map(end -> age.plus(end).plus(GangObjects.SLACK).toSeconds()));
+  }
+
+  /**
+   * Fetching an image can take longer than the slack after the agents' hard end: then the deadline
+   * moves, because the Job would be ended before agents have warned runs and removed files.
+   *
+   * @param statuses of agents that have just started
+   */
+  void keepAfter(Json job, Collection<Json> statuses) throws InterruptedException, Unanswered {
+    Optional<Duration> now = job.object("spec").number(FIELD).map(Duration::ofSeconds);
+    Optional<Instant> start = Jobs.start(job);
+    Optional<Duration> latest =
+        statuses.stream()
+            .flatMap(status -> status.number("hard_left_s").stream())
+            .max(Long::compare)
+            .map(Duration::ofSeconds);
+    if (now.isEmpty() || start.isEmpty() || latest.isEmpty()) {
+      return;
+    }
+    Duration age = Duration.between(start.get(), place.api().time());
+    Duration slack = now.get().minus(age).minus(latest.get());
+    if (slack.compareTo(GangObjects.SLACK.dividedBy(2)) < 0) {
+      set(job, latest);
+    }
+  }
+
+  private void change(Json job, Optional<Long> seconds) throws InterruptedException, Unanswered {
+    try {
+      place
+          .api()
+          .change(
+              place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+              Json.object("spec", Json.object(FIELD, seconds)));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("change jobs", refusal);
+    }
+  }
+}

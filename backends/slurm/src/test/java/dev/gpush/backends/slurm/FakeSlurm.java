@@ -1,0 +1,162 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.backend.Capabilities.RequestQueue;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Requester;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.agent.AgentImage;
+import dev.gpush.testkit.fake.ChildPipe;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A login node whose Slurm programs print what a test has written. Its partition {@code lab} is
+ * hidden, and with it the job of the gang, which has two nodes.
+ */
+final class FakeSlurm implements Machine, AutoCloseable {
+  private static final GangId GANG = new GangId("0123456789abcdef");
+
+  private static final String PREAMBLE = "0123456789abcdef0123456789abcdef";
+
+  private final Tasks tasks = Tasks.named("fake-slurm", (_, _) -> {});
+  private final SecureRandom random = new SecureRandom();
+  private final Path folder;
+
+  FakeSlurm(Path folder) throws IOException {
+    this.folder = folder;
+    program("squeue", "case \" $* \" in *' -a '*) cat \"$HOME/jobs\";; esac");
+    program("scontrol", "case \" $* \" in *' -a '*) cat \"$HOME/nodes\";; esac");
+    program("sbatch", "echo 'sbatch: Job 8 to start at 2026-01-01T00:00:00' >&2");
+    program("sinfo", "echo slurm 24.11.5");
+    program("srun", "[ \"$1\" = --help ] || { cat > \"$HOME/asked.$$\"; cat \"$HOME/answers\"; }");
+    Files.writeString(
+        folder.resolve("nodes"),
+        """
+        PartitionName=lab Default=NO Hidden=YES MaxNodes=UNLIMITED MaxTime=UNLIMITED State=UP
+        NodeName=g1 CPUTot=8 RealMemory=64000 State=IDLE Partitions=lab
+        NodeName=g2 CPUTot=8 RealMemory=64000 State=IDLE Partitions=lab
+        """);
+    runs("9:00:00");
+  }
+
+  private void program(String name, String script) throws IOException {
+    Path file = Files.writeString(folder.resolve(name), "#!/bin/sh\n" + script + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  /** The job runs, and Slurm ends it after this time. */
+  void runs(String left) throws IOException {
+    Files.writeString(
+        folder.resolve("jobs"),
+        String.join(
+                "\u001f",
+                "7",
+                "gpush-" + GANG.text(),
+                "ann",
+                "RUNNING",
+                "None",
+                "lab",
+                "2026-01-01T00:00:00",
+                "g[1-2]",
+                left,
+                "1",
+                "")
+            + "\n");
+  }
+
+  /** What the agents of the nodes answer, whatever they are asked; empty: nothing. */
+  void answer(List<Json> answers) throws IOException {
+    var lines = new StringBuilder();
+    for (int node = 0; node < answers.size(); node++) {
+      if (!answers.get(node).equals(Json.object())) {
+        lines.append(node + ": " + PREAMBLE + answers.get(node).write() + "\n");
+        lines.append(node + ": gpush-exit:0\n");
+      }
+    }
+    Files.writeString(folder.resolve("answers"), lines);
+  }
+
+  /** What the agents were asked to renew. */
+  List<String> renewals() throws IOException {
+    var found = new ArrayList<String>();
+    try (Stream<Path> all = Files.list(folder)) {
+      for (Path file :
+          all.filter(each -> each.getFileName().toString().contains("asked.")).toList()) {
+        String packet = Files.readString(file, StandardCharsets.ISO_8859_1);
+        int size = Integer.parseInt(packet.substring(0, 8), 16);
+        Json.Obj control = Json.parse(packet.substring(8, 8 + size)).object("control");
+        if (control.text("do").equals(Optional.of("renew"))) {
+          found.add(control.write());
+        }
+      }
+    }
+    return found;
+  }
+
+  static Gang gang() {
+    return new Gang(GANG, "hpc", List.of(), "");
+  }
+
+  static GangRequest request(Duration hardEnd) {
+    return GangRequest.of(
+        GANG,
+        new Requester("ann@lab", "here", "devbox", "project"),
+        2,
+        GpuRequest.none(),
+        new LeaseTerms(Optional.of(hardEnd), Duration.ofHours(1)));
+  }
+
+  SlurmBackend backend(Json.Obj values) {
+    return SlurmBackend.of(
+        new BackendConfig("hpc", "slurm", values, ""),
+        this,
+        List.of(),
+        new AgentImage(tasks, random),
+        tasks,
+        Clock.system(),
+        random);
+  }
+
+  /** The gang of the job that runs. */
+  Gang resumed(Duration hardEnd) throws InterruptedException {
+    RequestQueue queue = backend(Json.object()).capabilities().queue().orElseThrow();
+    return queue.resume(request(hardEnd), _ -> {});
+  }
+
+  @Override
+  public String name() {
+    return "login";
+  }
+
+  @Override
+  public Pipe spawn(List<String> arguments) throws IOException {
+    var command = new ArrayList<>(List.of("/usr/bin/env"));
+    command.addAll(arguments);
+    return ChildPipe.start(
+        command, Map.of("PATH", folder + ":/usr/bin:/bin", "HOME", folder.toString()));
+  }
+
+  @Override
+  public void close() {
+    tasks.close();
+  }
+}
