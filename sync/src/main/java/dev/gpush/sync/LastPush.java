@@ -5,6 +5,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.FileSystems;
 import dev.gpush.sync.node.NodeConversation;
@@ -110,11 +111,26 @@ public final class LastPush {
   }
 
   /**
-   * Whether many files may go without asking, because HEAD has moved. A repository that is gone has
-   * not: that is how an unmounted disk looks.
+   * Whether many files may go without asking, because HEAD has moved since they were there. A
+   * repository that is gone has not: that is how an unmounted disk looks.
    */
   boolean mayDelete(Scan found) {
     return head.isPresent() && found.head().isPresent() && !head.equals(found.head());
+  /**
+   * A look has found this. While few files are gone, where HEAD is now counts: a commit does not
+   * explain what goes after it.
+   *
+   * @return the paths that are pending
+   */
+  List<String> looked(Scan found, Manifest pushed) {
+    List<String> pending = pending(found.manifest(), pushed);
+    int gone = (int) pending.stream().filter(path -> found.manifest().get(path).isEmpty()).count();
+    if (!ChangesThere.areMany(gone, pushed.size())) {
+      head = found.head();
+    }
+    return pending;
+  }
+
   }
 
   private Optional<Instant> changedHere(String path) {

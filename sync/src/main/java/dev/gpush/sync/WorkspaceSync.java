@@ -229,12 +229,11 @@ public final class WorkspaceSync implements AutoCloseable {
             throw new GpushException(
                 new SyncFailure.Unreadable(scan.root().toString(), "the folder is not there"));
           }
-          Manifest pushed = conversations.known();
           Scan found = scan.look(folders, waiting);
           looked = Optional.of(found);
-          Manifest here = found.manifest();
-          home.seen(here);
-          return new Looked(last.pending(here, pushed), found.left(), here.root());
+          home.seen(found.manifest());
+          List<String> pending = last.looked(found, conversations.known());
+          return new Looked(pending, found.left(), found.manifest().root());
         });
   }
 

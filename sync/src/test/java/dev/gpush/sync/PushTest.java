@@ -21,6 +21,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -412,6 +413,28 @@ class PushTest extends SyncFixture {
   // ---- pull
 
   @Test
+  /** A commit moves HEAD and deletes nothing, and what went after it was taken for a checkout. */
+  @Test
+  void aTreeThatVanishedAfterACommitIsAskedAbout() throws Exception {
+    nodes(1);
+    Path home = Files.createDirectories(base.resolve("home"));
+    laptop.git(home, "init", "-q");
+    laptop.write("a", "1");
+    for (int i = 0; i < 60; i++) {
+      laptop.write("d/f" + i, "x" + i);
+    }
+    push();
+    laptop.git(home, "add", ".");
+    laptop.git(home, "commit", "-qm", "1");
+    sync.lookAgain(Optional.empty(), Set.of());
+    laptop.delete("d");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(this::push));
+
+    assertEquals(61, nodes.getFirst().folder().tree().size());
+  }
+
   void pullsAFileWholeAndTheNextPushAdoptsIt() throws Exception {
     nodes(2);
     laptop.write("a.py", "1").write("run.sh", "1");
