@@ -386,6 +386,11 @@ public final class Launcher implements AutoCloseable {
     return RunComparison.of(record(Optional.of(first)), record(Optional.of(second)));
   }
 
+  /** The newest generation with which one of them began; 0 where none did. */
+  public long newestGeneration() {
+    return list().stream().mapToLong(RunView::generation).max().orElse(0);
+  }
+
   /** By number, or the newest when empty. */
   public RunView find(Optional<Integer> run) {
     return record(run).view();

@@ -170,7 +170,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
-    var start = new Push.Start(found, changes, obstacles, last.mayDelete(found));
+    var start = new Push.Start(found, changes, obstacles, last.mayDelete(found), last.newest());
     return new Push(conversations, home.changes(), start, options, talk);
   }
 

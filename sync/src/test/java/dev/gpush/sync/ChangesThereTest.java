@@ -135,12 +135,6 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals("1", editors().read("train.py"));
   }
 
-  private static void startsAgainEmpty(FakeNode node) throws IOException {
-    node.kill();
-    WorkFolder.remove(node.folder().path());
-    WorkFolder.remove(state(node));
-  }
-
   /** As while an editor here replaces it. */
   @Test
   void whatCameHomeAndWasAwayHereForAMomentComesAgain() throws Exception {
@@ -470,6 +464,12 @@ final class ChangesThereTest extends SyncFixture {
     for (int i = 0; i < 51; i++) {
       editors().delete(i + ".py");
     }
+    talk.answer = FakeTalk.Answer.YES;
+    assertAllHold(push());
+    assertEquals(10, laptop.tree().size());
+    assertEquals(51, trash().size());
+  }
+
   /** Each look saw a part that was no accident by itself. */
   @Test
   void manyDeletionsThatTakeTimeWaitForAYes() throws Exception {
@@ -559,12 +559,6 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals(502, laptop.tree().size());
     assertEquals(Set.of("a.py"), trash());
     assertEquals("it is one of too many new folders", sync.home().staying().get("moved/7/"));
-  }
-
-    talk.answer = FakeTalk.Answer.YES;
-    assertAllHold(push());
-    assertEquals(10, laptop.tree().size());
-    assertEquals(51, trash().size());
   }
 
   @Test

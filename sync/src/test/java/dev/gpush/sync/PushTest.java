@@ -245,6 +245,23 @@ class PushTest extends SyncFixture {
     assertEquals(List.of(), nodes.getFirst().release());
   }
 
+  /** They were counted from one again, and `run --at` gave other files. */
+  @Test
+  void nodesThatAllStartAgainEmptyGetAnotherNumber() throws Exception {
+    nodes(1);
+    for (int i = 1; i <= 3; i++) {
+      laptop.write("a", "version " + i);
+      assertEquals(i, push().counter());
+    }
+    startsAgainEmpty(nodes.getFirst());
+    assertEquals(4, push().counter());
+
+    startsAgainEmpty(nodes.getFirst());
+    restartGateway();
+    sync.last().numberAfter(() -> 9);
+    assertEquals(10, push().counter());
+  }
+
   @Test
   void aTreeChangesItsShapeAtRandomAndEveryNodeFollows() throws Exception {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
@@ -396,23 +413,6 @@ class PushTest extends SyncFixture {
     assertEquals(1, nodes.getFirst().folder().tree().size());
   }
 
-  @Test
-  @Tag("speed")
-  void carriesMoreThanOneMessageFull() throws Exception {
-    nodes(1);
-    for (int i = 0; i < 5_000; i++) {
-      laptop.write("some/folder/of/length/" + i % 100 + "/file-" + i + ".py", "content " + i);
-    }
-    push();
-    restartGateway();
-    laptop.write("one", "1");
-    assertTrue(traffic(this::push) < 1_000);
-    assertAllFollow();
-  }
-
-  // ---- pull
-
-  @Test
   /** A commit moves HEAD and deletes nothing, and what went after it was taken for a checkout. */
   @Test
   void aTreeThatVanishedAfterACommitIsAskedAbout() throws Exception {
@@ -435,6 +435,23 @@ class PushTest extends SyncFixture {
     assertEquals(61, nodes.getFirst().folder().tree().size());
   }
 
+  @Test
+  @Tag("speed")
+  void carriesMoreThanOneMessageFull() throws Exception {
+    nodes(1);
+    for (int i = 0; i < 5_000; i++) {
+      laptop.write("some/folder/of/length/" + i % 100 + "/file-" + i + ".py", "content " + i);
+    }
+    push();
+    restartGateway();
+    laptop.write("one", "1");
+    assertTrue(traffic(this::push) < 1_000);
+    assertAllFollow();
+  }
+
+  // ---- pull
+
+  @Test
   void pullsAFileWholeAndTheNextPushAdoptsIt() throws Exception {
     nodes(2);
     laptop.write("a.py", "1").write("run.sh", "1");

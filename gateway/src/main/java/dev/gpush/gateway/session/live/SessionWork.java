@@ -109,6 +109,7 @@ public final class SessionWork implements AutoCloseable {
             this.saves::closed);
     launcher.onChange(session::changed);
     this.history = saves.repository().map(git -> new SessionHistory(place, git, tasks));
+    sync.last().numberAfter(launcher::newestGeneration);
   }
 
   /**
