@@ -213,7 +213,7 @@ class SnapshotTest(FilesTest):
         put(b"12345", self.tree, "out")
         made.show()
         self.assertEqual(unsaved.look(self.root, self.state),
-                         {"files": 1, "bytes": 5, "paths": ["snapshots/7/project/out"], "whole": True})
+                         {"files": 1, "bytes": 5, "paths": ["snapshots/7/project/out"], "whole": True, "trash": []})
 
     def test_what_it_changed_needs_no_room_on_the_disk(self):
         made = self.make()
