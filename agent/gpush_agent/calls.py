@@ -150,7 +150,8 @@ def start_run(agent, method, params, answer):
 def keep_files(agent, method, params, answer):
     """Of the generation with which runs begin now or later; it goes on in the child after the answer."""
     also = [each for each in params.get("also") or () if isinstance(each, int)]
-    keeping = importlib.import_module("gpush_agent.files.kept").Keeping(agent.workspace, agent.state, params.get("generation"), also)
+    keeping = importlib.import_module("gpush_agent.files.kept").Keeping(
+        agent.workspace, agent.state, params.get("generation"), also, bool(params.get("verify")))
     Worker(agent.loop, agent.origin, keeping.begin, answer, SECONDS, then=keeping.keep)
 
 

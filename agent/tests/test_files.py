@@ -638,7 +638,7 @@ class PullTest(FilesTest):
 
 class AloneTest(FilesTest):
     def test_counts_what_nobody_sent_and_what_was_changed(self):
-        self.assertEqual(unsaved.look(self.root, self.state), {"files": 0, "bytes": 0, "paths": [], "whole": True})
+        self.assertEqual(unsaved.look(self.root, self.state), {"files": 0, "bytes": 0, "paths": [], "whole": True, "trash": []})
         self.assertFalse(os.path.exists(self.state))
         node = self.gateway().open()
         node.push({"a.py": b"1", "p/b.py": b"2", "l": "a.py", "edited": b"1"})
@@ -651,7 +651,7 @@ class AloneTest(FilesTest):
         with open(os.path.join(self.state, "outputs/run-1/loss"), "wb") as file:
             file.write(b"0.1")
         self.assertEqual(unsaved.look(self.root, self.state),
-                         {"files": 3, "bytes": 17, "paths": ["outputs/run-1/loss", "edited", "p/out/ckpt"], "whole": True})
+                         {"files": 3, "bytes": 17, "paths": ["outputs/run-1/loss", "edited", "p/out/ckpt"], "whole": True, "trash": []})
 
     def test_too_much_is_said_to_be_so(self):
         for number in range(5):

@@ -227,6 +227,37 @@ class HistoryTest(unittest.TestCase):
         self.assertEqual(["a", "here"], sorted(os.listdir(self.node.path)))
         self.assertNotEqual(first, made)
 
+    def stash(self, text):
+        with open(os.path.join(self.node.path, "a"), "w") as out:
+            out.write(text)
+        self.node.git("stash", "-q")
+        return self.node.said("rev-parse", "refs/stash")
+
+    def test_stays_while_the_laptop_lacks_a_stash_below_the_newest(self):
+        self.laptop.commit("a", "1")
+        self.send()
+        first, second = self.stash("2"), self.stash("3")
+        answer = self.ask(do="look", home=[second])
+        self.assertEqual({"stash-" + first[:10]: first}, answer["apart"])
+        self.assertFalse(history.is_brought(self.node.path))
+        self.ask(do="look", home=[first, second])
+        self.assertTrue(history.is_brought(self.node.path))
+
+    def test_and_a_commit_that_only_a_tag_has(self):
+        self.laptop.commit("a", "1")
+        self.laptop.git("tag", "ours")
+        self.send(refs={"refs/remotes/laptop/main": self.laptop.said("rev-parse", "main"),
+                        "refs/tags/ours": self.laptop.said("rev-parse", "ours")})
+        self.node.git("tag", "at-home")
+        self.node.git("checkout", "-q", "--detach")
+        made = self.node.commit("here", "1")
+        self.node.git("tag", "-m", "of the best run", "best/run")
+        self.node.git("checkout", "-q", "main")
+        self.assertEqual({"tags/best/run": made}, self.ask(do="look")["apart"])
+        self.assertFalse(history.is_brought(self.node.path))
+        self.ask(do="look", home=[made])
+        self.assertTrue(history.is_brought(self.node.path))
+
     def test_a_repository_that_only_follows_goes(self):
         self.laptop.commit("a", "1")
         self.send()

@@ -213,7 +213,7 @@ class SnapshotTest(FilesTest):
         put(b"12345", self.tree, "out")
         made.show()
         self.assertEqual(unsaved.look(self.root, self.state),
-                         {"files": 1, "bytes": 5, "paths": ["snapshots/7/project/out"], "whole": True})
+                         {"files": 1, "bytes": 5, "paths": ["snapshots/7/project/out"], "whole": True, "trash": []})
 
     def test_what_it_changed_needs_no_room_on_the_disk(self):
         made = self.make()
@@ -294,6 +294,30 @@ class KeptTest(FilesTest):
         self.assertTrue(os.access(tree + "/run.sh", os.X_OK))
         self.assertEqual(sorted(os.listdir(tree)), ["data", "pkg", "run.sh", "train.py"])
         self.assertEqual(read(self.root, "train.py"), b"print(2)\n")
+
+    def verify(self, generation):
+        keeping = kept.Keeping(self.root, self.state, generation, verify=True)
+        try:
+            return keeping.begin()
+        finally:
+            keeping.keep()
+
+    def test_says_when_a_file_is_no_longer_as_it_was_sent(self):
+        first = self.keep(dict(CODE, **{"run.sh": b"#!/bin/sh\n"}))
+        self.write("data/words.txt", b"mine")
+        self.assertEqual(self.verify(first), {})
+        put(b"in place", self.root, "pkg/model.py")     # an editor on the node
+        self.assertEqual(self.verify(first), {"changed": "pkg/model.py"})
+        put(CODE["pkg/model.py"], self.root, "pkg/model.py")
+        self.assertEqual(self.verify(first), {})
+        os.chmod(os.path.join(self.root, "run.sh"), 0o644)
+        self.assertEqual(self.verify(first), {"changed": "run.sh"})
+        os.unlink(os.path.join(self.root, "run.sh"))
+        self.assertEqual(self.verify(first), {"changed": "run.sh"})
+        self.node.push(CODE)
+        self.assertEqual((self.verify(first), self.verify(9)), ({"generation": 2}, {"generation": 2}))
+        put(b"in place", self.root, "train.py")
+        self.assertEqual(self.verify(9), {"changed": "train.py", "generation": 2})
 
     def test_has_the_data_of_others_in_folders_that_gpush_has_sent_to_since(self):
         first = self.keep(CODE)

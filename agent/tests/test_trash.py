@@ -1,11 +1,14 @@
 """What is kept of files that are replaced: what goes to the trash or stays, which generations go, and what never does."""
+import base64
+import io
 import os
 import shutil
+import tarfile
 import tempfile
 import unittest
 
 import test_files  # first: it makes gpush_agent known
-from gpush_agent.files import trash
+from gpush_agent.files import trash, unsaved
 
 
 class SurplusTest(unittest.TestCase):
@@ -129,6 +132,19 @@ class KeptTest(test_files.FilesTest):
 
         self.assertEqual(node.prepare({"a": b"2", "b": b"2"}, trash=["a"]), {"conflicts": [["b", "changed"]]})
         self.assertEqual(self.tree(), {"a": b"edited", "b": b"edited"})
+
+    def test_what_is_small_is_told_whole_to_a_gateway_that_ends_the_node(self):
+        os.makedirs(os.path.join(self.state, "trash/G3/p"))
+        with open(os.path.join(self.state, "trash/G3/p/a.py"), "wb") as file:
+            file.write(b"replaced")
+        self.write(".gpush/trash/G4/large", os.urandom(trash.MOST_TOLD))
+
+        small, large = unsaved.look(self.root, self.state)["trash"]
+
+        self.assertEqual((small["files"], small["bytes"]), (1, 8))
+        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(small["tar"]))) as tar:
+            self.assertEqual(tar.extractfile("G3/p/a.py").read(), b"replaced")
+        self.assertEqual(large, {"files": 1, "bytes": trash.MOST_TOLD, "tar": None})
 
     def test_a_held_path_stays_while_its_entry_moves(self):
         node = self.gateway().open()

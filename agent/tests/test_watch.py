@@ -233,6 +233,16 @@ class WatchTest(FilesTest):
             self.watch.look()
             self.assertEqual(self.changes, 1 if step >= 7 else 0, step)
 
+    def test_an_edit_where_a_save_was_missed_is_told(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        self.watch.held.hold("a.py", ["file", 0, 1, digest(b"2")])
+        self.write("a.py", b"edited")
+        self.assertEqual(self.heard(), 1)
+        self.watch.held.hold("a.py", ["file", 0, 6, digest(b"edited")])
+        self.write("a.py", b"edited")
+        self.assertEqual(self.heard(), 0)
+
     def test_what_is_as_it_was_is_no_news(self):
         self.pushed({"a.py": b"1", "p/b.py": b"2"})
         self.begin()

@@ -135,7 +135,23 @@ class Repository:
         for line in self.git("for-each-ref", "--format=%(objectname) %(refname)").splitlines():
             value, _, name = line.partition(" ")
             refs[name] = value
-        return {"made": True, "head": self.head(), "refs": refs, "shallow": self.shallow(), "stamp": now}
+        return {"made": True, "head": self.head(), "refs": refs, "apart": self.apart(), "shallow": self.shallow(), "stamp": now}
+
+    def apart(self):
+        """Commits that no branch leads to: of stashes below the newest, and of tags that were made here, by what their refs are to be
+        called on the laptop."""
+        _, stashes, _ = self.call("log", "-g", "--format=%H", "refs/stash")
+        found = dict(("stash-" + commit[:10], commit) for commit in stashes.splitlines()[1:])
+        written = self.written().get("refs", {})
+        for line in self.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags").splitlines():
+            value, _, name = line.partition(" ")
+            commit = None if written.get(name) == value else self.commit_of(name)
+            if commit and not self.contains(commit, "refs/heads", "refs/remotes"):
+                found[name[len("refs/"):]] = commit
+        return found
+
+    def contains(self, commit, *refs):
+        return bool(self.git("for-each-ref", "--count=1", "--contains=" + commit, *refs))
 
     def shallow(self):
         try:
@@ -149,7 +165,8 @@ class Repository:
             return False
         home = set(self.written().get("home", []))
         commits = set(self.git("for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash").splitlines() + [self.commit_of("HEAD")])
-        return all(each is None or each in home or self.git("for-each-ref", "--count=1", "--contains=" + each, LAPTOP) for each in commits)
+        commits.update(self.apart().values())
+        return all(each is None or each in home or self.contains(each, LAPTOP) for each in commits)
 
     def give(self, asked, fd_out):
         revisions = "".join(each + "\n" for each in asked["want"] + ["^" + each for each in asked["have"]])

@@ -10,7 +10,7 @@ from ..core import filelock
 from ..core.refused import Refused
 from ..core.wholefile import copy_all, copy_file, replace
 from .root import FILE, in_order
-from .state import Held, State, own_folder
+from .state import Held, OURS, State, own_folder
 from .tree import Blocked, Tree, parts_of, stamp_of
 
 MOST_FILE = 16 << 20        # code is smaller; what is larger is rarely changed, and found in the workspace then
@@ -158,8 +158,8 @@ class Kept:
 class Keeping:
     """Of what the nodes have now, while a run starts; in a child that goes on when it has answered."""
 
-    def __init__(self, root, state, generation, also=()):
-        self.place, self.generation, self.also = (root, state), generation, also
+    def __init__(self, root, state, generation, also=(), verify=False):
+        self.place, self.generation, self.also, self.verify = (root, state), generation, also, verify
         self.is_there = False
 
     def begin(self):
@@ -174,12 +174,21 @@ class Keeping:
         kept = Kept(root, self.state.path)
         for generation in self.also:
             kept.use(generation)        # runs that wait need these
+        found = self.changed() if self.verify else {}
         if self.held.generation != self.generation:
-            if not kept.use(self.generation):
+            if not kept.use(self.generation) and not self.verify:
                 raise Refused("moved", {"generation": self.held.generation})
-            return {"generation": self.held.generation}
+            return dict(found, generation=self.held.generation)
         self.is_there = True
-        return {}
+        return found
+
+    def changed(self):
+        """The first path that is not as it was sent, if there is one."""
+        tree = Tree(self.place[0])
+        try:
+            return next(({"changed": path} for path, state, _ in self.held.survey(tree) if state != OURS), {})
+        finally:
+            tree.close()
 
     def keep(self):
         if not self.is_there:

@@ -7,6 +7,8 @@ import shutil
 MOST_BYTES = 1 << 30        # of all generations but the newest: as much as a workspace may be before gpush asks
 MOST_GENERATIONS = 100      # beside the newest; more are of no use
 MOST_FILES = 200000         # that are counted; what has more is too large
+MOST_TOLD = 20 << 10        # bytes of a tar: an answer has 64 KiB
+MOST_READ = 1 << 20         # bytes of files that may become such a tar
 BLOCK = 512                 # bytes in one unit of st_blocks
 GENERATION = re.compile(rb"G([0-9]{1,18})\Z")
 
@@ -62,6 +64,22 @@ class Trash:
         self.counted = counted
         return {"folder": os.fsdecode(self.path), "bytes": sum(each[1] for each in counted.values()),
                 "files": sum(each[2] for each in counted.values())}
+
+    def packed(self):
+        """All of it as the text of a tar, for the gateway, which keeps it when this disk ends; None: it is too large, or changes."""
+        import base64           # late: only asked for at the end
+        import io
+        import tarfile
+        out = io.BytesIO()
+        try:
+            if self.contents()["bytes"] <= MOST_READ:
+                with tarfile.open(mode="w:gz", fileobj=out) as tar:
+                    for name in self.generations():
+                        tar.add(os.fsdecode(os.path.join(self.path, name)), os.fsdecode(name))
+                return base64.b64encode(out.getvalue()).decode("ascii") if out.tell() <= MOST_TOLD else None
+        except (OSError, tarfile.TarError):
+            pass
+        return None
 
     def remove(self, names):
         for name in names:

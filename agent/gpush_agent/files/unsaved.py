@@ -6,6 +6,7 @@ import time
 from ..core.refused import Refused
 from . import history, snapshot
 from .state import Held, State
+from .trash import Trash
 from .tree import Blocked, OWN, Tree, parts_of
 
 MOST_NAMED = 8
@@ -15,7 +16,8 @@ MADE_AGAIN = frozenset((b"__pycache__", OWN))
 
 
 def look(workspace, state):
-    """{"files": n, "bytes": n, "paths": [...], "whole": bool}; `whole` is false when there was too much to read."""
+    """{"files": n, "bytes": n, "paths": [...], "whole": bool, "trash": [...]}; `whole` is false when there was too much to read. What a
+    user has replaced is not counted among these; of each trash that has something {"files": n, "bytes": n, "tar": text or None}."""
     found = Found()
     if state and os.path.isdir(state):
         found.outputs(os.path.join(os.fsencode(state), b"outputs"))
@@ -23,7 +25,17 @@ def look(workspace, state):
     if workspace and os.path.isdir(workspace):
         found.snapshots(os.path.join(os.fsencode(workspace), OWN, b"snapshots"))
         found.workspace(os.fsencode(workspace), held(state))
-    return {"files": found.files, "bytes": found.bytes, "paths": found.paths, "whole": found.whole}
+    return {"files": found.files, "bytes": found.bytes, "paths": found.paths, "whole": found.whole, "trash": trashes(workspace, state)}
+
+
+def trashes(workspace, state):
+    found = []
+    for own in ([os.fsencode(state)] if state else []) + ([os.path.join(os.fsencode(workspace), OWN)] if workspace else []):
+        trash = Trash(own)
+        there = trash.contents()
+        if there["files"]:
+            found.append({"files": there["files"], "bytes": there["bytes"], "tar": trash.packed()})
+    return found
 
 
 def held(state):

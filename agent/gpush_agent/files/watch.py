@@ -422,7 +422,7 @@ class Watch:
         return None if status is None else status.st_ino if is_folder(status) else stamp_of(status)
 
     def is_as_written(self, path, entry, status):
-        kind, x, _, content, stamp = entry
+        kind, x, _, content, stamp = entry[:5]     # one that is held may have a former version behind these
         if kind == LINK:
             return is_link(status) and self.tree.read_link(parts_of(path)) == content
         if kind != FILE or not is_file(status) or is_executable(status) != x:

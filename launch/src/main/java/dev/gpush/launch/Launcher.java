@@ -22,7 +22,6 @@ import dev.gpush.launch.check.GangCheck;
 import dev.gpush.launch.fabric.session.RunFabrics;
 import dev.gpush.launch.fabric.session.SessionFacts;
 import dev.gpush.launch.journal.RunTalk;
-import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.plan.LaunchInput;
@@ -49,15 +48,14 @@ import dev.gpush.launch.words.BatchBody;
 import dev.gpush.launch.words.RunWords;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
@@ -81,6 +79,7 @@ public final class Launcher implements AutoCloseable {
   private final RunHistory history;
   private final RunListing listing;
   private final LaunchMaker maker;
+  private final RunFiles files;
   private final RunFabrics fabrics;
   private final RunFollower follower;
   private final GangCheck check;
@@ -90,9 +89,6 @@ public final class Launcher implements AutoCloseable {
   private final ReentrantLock launching = new ReentrantLock(true);
 
   private final Object ends = new Object();
-
-  /** The generations of runs that wait for slots. */
-  private final Collection<Long> waiting = new ConcurrentLinkedQueue<>();
 
   /**
    * @param plans of the network of runs
@@ -107,6 +103,7 @@ public final class Launcher implements AutoCloseable {
     this.fabrics = new RunFabrics(site, new SessionFacts(site, clock, this.tasks), plans);
     var pythons = new Pythons(site, this.tasks);
     this.maker = new LaunchMaker(site, pythons, new OutputFolders(site, this.tasks), this.fabrics);
+    this.files = new RunFiles(site, maker, clock, this.tasks);
     this.check = new GangCheck(site, pythons, this.fabrics, this.tasks);
     this.follower = new RunFollower(site, this.tasks);
   }
@@ -223,22 +220,16 @@ public final class Launcher implements AutoCloseable {
           || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
         throw full;
       }
-      waiting.add(input.generation());
       try {
-        // Before anything else is sent.
-        keptFiles(site.nodes()).keep(input.generation());
+        files.waits(input.generation());
         turn.release();
         try (Talk.Step _ = talk.phase(Stage.SLOTS, "waiting for " + String.join(", ", holders))) {
           return launchWhenFree(run, decided, turn, talk);
         }
       } finally {
-        waiting.remove(input.generation());
+        files.waitsNoMore(input.generation());
       }
     }
-  }
-
-  private KeptFiles keptFiles(List<LaunchNode> nodes) {
-    return new KeptFiles(nodes, List.copyOf(waiting), clock, tasks);
   }
 
   private RunView launchNow(ResolvedRun run, ModeAndPythons decided, Talk talk)
@@ -257,22 +248,13 @@ public final class Launcher implements AutoCloseable {
   /** From a snapshot where the nodes have other files than when it began to wait. */
   private RunView launchOnItsFiles(ResolvedRun run, ModeAndPythons decided, Talk talk)
       throws InterruptedException, TimeoutException {
-    if (!run.usesWorkspace() || hasItsFiles(run)) {
+    if (!run.usesWorkspace() || files.areThere(run, slots(run))) {
       return launchNow(run, decided, talk);
     }
     talk.say(
-        "other files were sent meanwhile: this run gets those of G" + run.input().generation());
+        "the nodes have other files by now: this run gets those of G" + run.input().generation());
     ResolvedRun apart = run.fromSnapshot();
     return launchNow(apart, maker.decide(apart, talk), talk);
-  }
-
-  private boolean hasItsFiles(ResolvedRun run) throws InterruptedException, TimeoutException {
-    try {
-      return keptFiles(slots(run).nodes().stream().map(site.nodes()::get).toList())
-          .areThere(run.input().generation());
-    } catch (GpushException refused) {
-      throw maker.explained(refused, run);
-    }
   }
 
   private SlotPlan slots(ResolvedRun run) throws InterruptedException {
@@ -311,7 +293,7 @@ public final class Launcher implements AutoCloseable {
       boolean isStarted = false;
       try {
         history.put(record);
-        RunRecord started = start(plan, record, talk);
+        RunRecord started = start(plan, run, record, talk);
         isStarted = true;
         return started;
       } catch (RunStart.NumberTaken taken) {
@@ -327,28 +309,27 @@ public final class Launcher implements AutoCloseable {
     throw new GpushException(new LaunchFailure.Refused(0, "exists", "run " + number));
   }
 
-  private RunRecord start(LaunchPlan plan, RunRecord record, Talk talk)
+  private RunRecord start(LaunchPlan plan, ResolvedRun run, RunRecord record, Talk talk)
       throws InterruptedException {
-    List<NodeCalls> nodes =
-        plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
-    Json.Obj about = record.in(RunView.State.RUNNING).about();
-    KeptFiles keeping = keptFiles(site.nodes());
-    keeping.begin(record.launched().generation());
-    List<RunRecord.Part> parts =
-        started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
+    KeptFiles keeping = files.begin(record.launched().generation());
+    List<RunRecord.Part> parts = started(plan.parts(), start(plan, record, 0).start(false));
     keeping.await(record);
     RunRecord running = record.with(parts).with(talk.trace()).in(RunView.State.RUNNING);
     history.keep(running);
+    var last = new AtomicReference<LaunchPlan>(plan);
     RunWatch.Again again =
-        restart -> started(plan.parts(), start(plan, record, nodes, about, restart).start(true));
+        restart -> {
+          last.set(files.again(last.get(), run));
+          return started(plan.parts(), start(last.get(), record, restart).start(true));
+        };
     watch(running, Optional.of(new RunWatch.Relaunch(again, plan.restarts())));
     return running;
   }
 
-  private RunStart start(
-      LaunchPlan plan, RunRecord record, List<NodeCalls> nodes, Json.Obj about, int restart) {
+  private RunStart start(LaunchPlan plan, RunRecord record, int restart) {
+    Json.Obj about = record.in(RunView.State.RUNNING).about();
     return new RunStart(
-        nodes,
+        plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList(),
         record.number(),
         port -> plan.specs(record.number(), port, restart, about),
         clock,
@@ -403,6 +384,11 @@ public final class Launcher implements AutoCloseable {
   /** What differed between two runs, from their records. */
   public List<RunDifference> differences(int first, int second) {
     return RunComparison.of(record(Optional.of(first)), record(Optional.of(second)));
+  }
+
+  /** The newest generation with which one of them began; 0 where none did. */
+  public long newestGeneration() {
+    return list().stream().mapToLong(RunView::generation).max().orElse(0);
   }
 
   /** By number, or the newest when empty. */

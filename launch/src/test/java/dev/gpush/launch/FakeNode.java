@@ -34,6 +34,7 @@ public final class FakeNode implements NodeCalls {
   private final List<Long> kept = new ArrayList<>();
   private Optional<String> keepsNot = Optional.empty();
   private Optional<Long> present = Optional.empty();
+  private Optional<String> edited = Optional.empty();
   private final List<Json> specs = new ArrayList<>();
   private Optional<String> broken = Optional.empty();
   private String python =
@@ -180,6 +181,13 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
+  /** A file of its generation is changed there. */
+  void edit(String path) {
+    synchronized (lock) {
+      edited = Optional.of(path);
+    }
+  }
+
   /** Each run.keep is refused with this code. */
   void refuseToKeep(String code) {
     synchronized (lock) {
@@ -289,6 +297,9 @@ public final class FakeNode implements NodeCalls {
     }
     if (present.isPresent() && present.get() != generation) {
       return Json.object("generation", present.get());
+    }
+    if (params.flag("verify") && edited.isPresent()) {
+      return Json.object("changed", edited.get());
     }
     return Json.object();
   }

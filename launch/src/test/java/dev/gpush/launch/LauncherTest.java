@@ -456,6 +456,26 @@ final class LauncherTest {
     assertFalse(nodes.getFirst().calls().contains("start 1 again"));
   }
 
+  /** The ranks of node 0 got what was edited there meanwhile, and the others did not. */
+  @Test
+  void aRestartGetsTheFilesOfTheRun() throws Exception {
+    launcher.launch(
+        Asked.with(new RunRequest.Ranks(Optional.empty(), 1), request("train.py")),
+        input(),
+        turn,
+        talk);
+    nodes.getFirst().edit("model.py");
+    for (FakeNode node : nodes) {
+      node.end(1, "{\"exit\": 7, \"signal\": null, \"first\": {\"rank\": 0, \"exit\": 7}}");
+    }
+
+    for (FakeNode node : nodes) {
+      node.awaitCall("start 1 again");
+      assertTrue(node.calls().contains("snapshot 1 of G42"), node.calls()::toString);
+      assertTrue(node.specs().getLast().get("snapshot").isPresent());
+    }
+  }
+
   @Test
   void stopAsksAllNodesAndWaits() throws Exception {
     launch("train.py");

@@ -34,7 +34,8 @@ final class QueuedRunsTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
 
-  private static final String SENT = "other files were sent meanwhile: this run gets those of G42";
+  private static final String SENT =
+      "the nodes have other files by now: this run gets those of G42";
 
   @TempDir private Path folder;
   private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
@@ -104,6 +105,17 @@ final class QueuedRunsTest {
     assertEquals(42, run.generation());
     assertTrue(run.launched().fromSnapshot());
     assertTrue(nodes.get(0).calls().contains("snapshot 2 of G42"));
+    assertTrue(talk.said().contains(SENT));
+  }
+
+  /** What is saved on node 0 goes to the others with the next push, which waits for the run. */
+  @Test
+  void startsOnItsFilesWhereOneWasEditedOnANodeMeanwhile() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    nodes.get(0).edit("model.py");
+    nodes.get(0).end(1, OK);
+
+    assertTrue(second.get().launched().fromSnapshot());
     assertTrue(talk.said().contains(SENT));
   }
 

@@ -169,6 +169,11 @@ final class Conversations implements AutoCloseable {
     return Optional.of(first);
   }
 
+  /** The newest number of a generation that one of them holds. */
+  static long newest(List<NodeConversation> nodes) {
+    return nodes.stream().mapToLong(node -> node.holds().generation().counter()).max().orElse(0);
+  }
+
   static void requireReachable(List<SyncNode> nodes) throws NodeFailed {
     for (SyncNode node : nodes) {
       if (!node.isReachable()) {

@@ -156,7 +156,7 @@ public final class Homecoming {
     return changes.staying();
   }
 
-  LocalTrash trash() {
+  public LocalTrash trash() {
     return trash;
   }
 

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.FileSystems;
 import dev.gpush.sync.node.NodeConversation;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongSupplier;
 
 /**
  * What the last push that was done has left. What is public may be read on any thread; the rest is
@@ -40,6 +42,7 @@ public final class LastPush {
   private volatile List<HeldPath> held = List.of();
   private volatile List<SyncView.Trash> trashes = List.of();
   private volatile Generation generation = Generation.none();
+  private volatile LongSupplier others = () -> 0;
 
   LastPush(Path root) {
     this.root = root;
@@ -58,6 +61,21 @@ public final class LastPush {
   /** What all nodes held after it. */
   public Generation generation() {
     return generation;
+  }
+
+  /**
+   * The number of a generation means one version, also when all nodes start again empty and know of
+   * none.
+   *
+   * @param newest the newest that is known elsewhere, as to runs
+   */
+  public void numberAfter(LongSupplier newest) {
+    others = newest;
+  }
+
+  /** The newest number that is known here. */
+  long newest() {
+    return Math.max(generation.counter(), others.getAsLong());
   }
 
   /** Another push begins. */
@@ -98,6 +116,21 @@ public final class LastPush {
     trashes = all;
   }
 
+  /**
+   * A look has found this. While few files are gone, where HEAD is now counts: a commit does not
+   * explain what goes after it.
+   *
+   * @return the paths that are pending
+   */
+  List<String> looked(Scan found, Manifest pushed) {
+    List<String> pending = pending(found.manifest(), pushed);
+    int gone = (int) pending.stream().filter(path -> found.manifest().get(path).isEmpty()).count();
+    if (!ChangesThere.areMany(gone, pushed.size())) {
+      head = found.head();
+    }
+    return pending;
+  }
+
   /** Of a node that took no part, what was known last. */
   private List<HeldPath> words(Decisions decisions) {
     List<HeldPath> now = decisions.words(this::changedHere);
@@ -110,8 +143,8 @@ public final class LastPush {
   }
 
   /**
-   * Whether many files may go without asking, because HEAD has moved. A repository that is gone has
-   * not: that is how an unmounted disk looks.
+   * Whether many files may go without asking, because HEAD has moved since they were there. A
+   * repository that is gone has not: that is how an unmounted disk looks.
    */
   boolean mayDelete(Scan found) {
     return head.isPresent() && found.head().isPresent() && !head.equals(found.head());

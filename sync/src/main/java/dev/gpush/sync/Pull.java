@@ -18,8 +18,7 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -419,14 +418,14 @@ final class Pull {
     MessageDigest digest = Hashes.digest();
     String hash = "";
     boolean isLast = false;
-    try (WritableByteChannel out =
-        Files.newByteChannel(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+    try (FileChannel out =
+        FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       while (!isLast) {
         Blobs.Piece piece = node.readPiece();
         isLast = piece.isLast();
         hash = piece.hash();
         digest.update(piece.data().duplicate());
-        write(out, piece.data(), part);
+        write(out, piece, part);
       }
     } catch (FileSystemException here) {
       while (!isLast) {
@@ -440,12 +439,18 @@ final class Pull {
     return hash;
   }
 
-  /** A full disk on this machine is not a failure of the conversation. */
-  private static void write(WritableByteChannel out, ByteBuffer data, Path part)
+  /**
+   * A full disk on this machine is not a failure of the conversation. The content is on the disk
+   * before it has its name: after a loss of power an empty file would count as an edit.
+   */
+  private static void write(FileChannel out, Blobs.Piece piece, Path part)
       throws FileSystemException {
     try {
-      while (data.hasRemaining()) {
-        out.write(data);
+      while (piece.data().hasRemaining()) {
+        out.write(piece.data());
+      }
+      if (piece.isLast()) {
+        out.force(false);
       }
     } catch (IOException full) {
       throw new FileSystemException(part.toString(), "", String.valueOf(full.getMessage()));

@@ -58,7 +58,7 @@ final class Push {
 
   private final PushOptions options;
   private final Decisions.Rules rules;
-  private final Obstacles obstacles;
+  private final Start start;
   private final PushQuestions questions;
   private final Talk talk;
 
@@ -141,8 +141,10 @@ final class Push {
    * @param found on the editors' node, which comes home before anything is sent
    * @param obstacles what nodes have refused
    * @param mayDelete many files may go without asking, as after a checkout
+   * @param newest no generation up to this number is on nodes that are empty
    */
-  record Start(Scan scan, ChangesThere.Found found, Obstacles obstacles, boolean mayDelete) {}
+  record Start(
+      Scan scan, ChangesThere.Found found, Obstacles obstacles, boolean mayDelete, long newest) {}
 
   Push(
       Conversations conversations,
@@ -157,7 +159,7 @@ final class Push {
     this.wanted = scan.manifest();
     this.options = options;
     this.rules = options.rules(conversations.editNode());
-    this.obstacles = start.obstacles();
+    this.start = start;
     this.questions = new PushQuestions(start.mayDelete(), talk);
     this.talk = talk;
   }
@@ -191,11 +193,9 @@ final class Push {
     } else {
       questions.askForDeletes(plans, wanted.size(), this::ofEditors);
     }
-    long last =
-        nodes.stream().mapToLong(node -> node.holds().generation().counter()).max().orElse(0);
-    var move =
-        new NodeConversation.Move(
-            target, new Generation(last + 1, target.root()), options.overwrite(), options.verify());
+    long last = Math.max(start.newest(), Conversations.newest(nodes));
+    var next = new Generation(last + 1, target.root());
+    var move = new NodeConversation.Move(target, next, options.overwrite(), options.verify());
     tell(commit(plans, systems.writers(), move, fresh));
     awaitFollowers(systems, target, decisions);
     conversations.signatures().save();
@@ -251,7 +251,7 @@ final class Push {
   private Decisions decide(List<NodeConversation> writers) {
     var holds = new TreeMap<Integer, NodeHolds>();
     writers.forEach(node -> holds.put(node.index(), node.holds()));
-    return Decisions.of(Decisions.Facts.of(wanted, holds, obstacles, changes), rules);
+    return Decisions.of(Decisions.Facts.of(wanted, holds, start.obstacles(), changes), rules);
   }
 
   private boolean comesNothing(Decisions decisions) {

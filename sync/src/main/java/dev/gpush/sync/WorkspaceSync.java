@@ -170,7 +170,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
-    var start = new Push.Start(found, changes, obstacles, last.mayDelete(found));
+    var start = new Push.Start(found, changes, obstacles, last.mayDelete(found), last.newest());
     return new Push(conversations, home.changes(), start, options, talk);
   }
 
@@ -229,12 +229,11 @@ public final class WorkspaceSync implements AutoCloseable {
             throw new GpushException(
                 new SyncFailure.Unreadable(scan.root().toString(), "the folder is not there"));
           }
-          Manifest pushed = conversations.known();
           Scan found = scan.look(folders, waiting);
           looked = Optional.of(found);
-          Manifest here = found.manifest();
-          home.seen(here);
-          return new Looked(last.pending(here, pushed), found.left(), here.root());
+          home.seen(found.manifest());
+          List<String> pending = last.looked(found, conversations.known());
+          return new Looked(pending, found.left(), found.manifest().root());
         });
   }
 

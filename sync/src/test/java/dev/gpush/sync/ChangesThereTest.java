@@ -135,12 +135,6 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals("1", editors().read("train.py"));
   }
 
-  private static void startsAgainEmpty(FakeNode node) throws IOException {
-    node.kill();
-    WorkFolder.remove(node.folder().path());
-    WorkFolder.remove(state(node));
-  }
-
   /** As while an editor here replaces it. */
   @Test
   void whatCameHomeAndWasAwayHereForAMomentComesAgain() throws Exception {
@@ -474,6 +468,97 @@ final class ChangesThereTest extends SyncFixture {
     assertAllHold(push());
     assertEquals(10, laptop.tree().size());
     assertEquals(51, trash().size());
+  }
+
+  /** Each look saw a part that was no accident by itself. */
+  @Test
+  void manyDeletionsThatTakeTimeWaitForAYes() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    for (int i = 0; i < 300; i++) {
+      laptop.write(i + ".py", "1");
+    }
+    push();
+    sync.lookAgain(Optional.empty(), Set.of());
+    for (int i = 0; i < 200; i++) {
+      editors().delete(i + ".py");
+      if (i % 40 == 39) {
+        assertEquals(List.of(), comeHome().paths());
+        time.advance(Homecoming.SETTLED);
+      }
+    }
+
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(this::push));
+
+    assertEquals(
+        List.of("200 of 300 files are gone on node 0. Delete them here, too?"), talk.asked);
+    assertEquals(300, laptop.tree().size());
+  }
+
+  @Test
+  void deletionsComeHomeTogetherWhenNoneFollows() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    laptop.write("a.py", "1").write("b.py", "1").write("c.py", "1");
+    push();
+    editors().delete("a.py");
+    sync.lookAgain(Optional.empty(), Set.of());
+    comeHome();
+    time.advance(Homecoming.SETTLED);
+    editors().delete("b.py");
+
+    assertEquals(List.of(), comeHome().paths());
+    time.advance(Homecoming.SETTLED);
+    assertEquals(List.of("a.py", "b.py"), comeHome().paths());
+  }
+
+  /** The names that did not fit into an answer were deleted here. */
+  @Test
+  void aRenamedFolderOfManyFilesComesHomeInParts() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(2);
+    for (int i = 0; i < 2_001; i++) {
+      laptop.write("data/" + i, "x" + i);
+    }
+    laptop.write("a.py", "1");
+    push();
+    editors().move("data", "moved");
+
+    comesHome(time);
+    assertEquals(2_002, laptop.tree().size());
+    sync.lookAgain(Optional.empty(), Set.of());
+    sync.pushLooked(all(), false);
+    comesHome(time);
+
+    assertEquals(editors().tree(), laptop.tree());
+    assertEquals(Set.of(), trash());
+  }
+
+  /** The same for folders. */
+  @Test
+  void whatMayBeInANewFolderThatIsNotLookedIntoIsNotDeletedHere() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    for (int i = 0; i < 501; i++) {
+      laptop.write("data/" + i + "/x", "x" + i);
+    }
+    laptop.write("a.py", "1").write("b.py", "1");
+    push();
+    editors().delete("a.py").move("data", "moved");
+
+    assertEquals(List.of("a.py"), comesHome(time));
+
+    assertEquals(502, laptop.tree().size());
+    assertEquals(Set.of("a.py"), trash());
+    assertEquals("it is one of too many new folders", sync.home().staying().get("moved/7/"));
   }
 
   @Test

@@ -21,6 +21,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -244,6 +245,23 @@ class PushTest extends SyncFixture {
     assertEquals(List.of(), nodes.getFirst().release());
   }
 
+  /** They were counted from one again, and `run --at` gave other files. */
+  @Test
+  void nodesThatAllStartAgainEmptyGetAnotherNumber() throws Exception {
+    nodes(1);
+    for (int i = 1; i <= 3; i++) {
+      laptop.write("a", "version " + i);
+      assertEquals(i, push().counter());
+    }
+    startsAgainEmpty(nodes.getFirst());
+    assertEquals(4, push().counter());
+
+    startsAgainEmpty(nodes.getFirst());
+    restartGateway();
+    sync.last().numberAfter(() -> 9);
+    assertEquals(10, push().counter());
+  }
+
   @Test
   void aTreeChangesItsShapeAtRandomAndEveryNodeFollows() throws Exception {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
@@ -393,6 +411,28 @@ class PushTest extends SyncFixture {
     laptop.git(home, "checkout", "-q", "-");
     push();
     assertEquals(1, nodes.getFirst().folder().tree().size());
+  }
+
+  /** A commit moves HEAD and deletes nothing, and what went after it was taken for a checkout. */
+  @Test
+  void aTreeThatVanishedAfterACommitIsAskedAbout() throws Exception {
+    nodes(1);
+    Path home = Files.createDirectories(base.resolve("home"));
+    laptop.git(home, "init", "-q");
+    laptop.write("a", "1");
+    for (int i = 0; i < 60; i++) {
+      laptop.write("d/f" + i, "x" + i);
+    }
+    push();
+    laptop.git(home, "add", ".");
+    laptop.git(home, "commit", "-qm", "1");
+    sync.lookAgain(Optional.empty(), Set.of());
+    laptop.delete("d");
+    sync.lookAgain(Optional.empty(), Set.of());
+
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(this::push));
+
+    assertEquals(61, nodes.getFirst().folder().tree().size());
   }
 
   @Test

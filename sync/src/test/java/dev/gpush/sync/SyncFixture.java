@@ -164,6 +164,12 @@ public class SyncFixture {
     return assertThrows(GpushException.class, action).failure();
   }
 
+  static void startsAgainEmpty(FakeNode node) throws IOException {
+    node.kill();
+    WorkFolder.remove(node.folder().path());
+    WorkFolder.remove(state(node));
+  }
+
   static Path state(FakeNode node) {
     return Path.of(node.info().state());
   }

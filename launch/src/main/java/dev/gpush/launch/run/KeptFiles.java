@@ -8,6 +8,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.launch.node.LaunchNode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
@@ -42,7 +43,10 @@ public final class KeptFiles {
 
   /** Asks beside the start of a run. */
   public void begin(long generation) {
-    Json.Obj params = Json.object("generation", generation, "also", waiting);
+    begin(Json.object("generation", generation, "also", waiting));
+  }
+
+  private void begin(Json.Obj params) {
     for (LaunchNode node : nodes) {
       asked.add(
           new Asked(
@@ -57,34 +61,48 @@ public final class KeptFiles {
     await(asked);
   }
 
+  /** What nodes have in their workspaces now, seen from a run that is to start. */
+  public enum Present {
+    /** Its files, as they were sent. */
+    ITS_OWN,
+    /** Those of another generation, the same on all of them. */
+    OTHERS,
+    /** Not the same on all, or one was edited there. */
+    MIXED
+  }
+
   /**
-   * Before a run that has waited starts.
+   * Before a run starts that has waited, or failed.
    *
-   * @return whether all the nodes still have these files in their workspaces
    * @throws GpushException when a node cannot tell
    * @throws TimeoutException when one does not answer
    */
-  public boolean areThere(long generation) throws InterruptedException, TimeoutException {
-    begin(generation);
+  public Present look(long generation) throws InterruptedException, TimeoutException {
+    begin(Json.object("generation", generation, "also", waiting, "verify", true));
     long end = end();
     try {
-      boolean areThere = true;
+      var generations = new HashSet<Long>();
+      boolean isEdited = false;
       for (Asked node : asked) {
-        areThere &= isThere(node, generation, end);
+        Json answer = look(node, end);
+        generations.add(answer.number("generation").orElse(generation));
+        isEdited |= answer.text("changed").isPresent();
       }
-      return areThere;
+      if (isEdited || generations.size() > 1) {
+        return Present.MIXED;
+      }
+      return generations.contains(generation) ? Present.ITS_OWN : Present.OTHERS;
     } finally {
       asked.forEach(node -> node.task().cancel());
     }
   }
 
-  private boolean isThere(Asked node, long generation, long end)
-      throws InterruptedException, TimeoutException {
+  private Json look(Asked node, long end) throws InterruptedException, TimeoutException {
     try {
-      return answer(node, end).number("generation").orElse(generation) == generation;
+      return answer(node, end);
     } catch (GpushException refused) {
       if (RunStart.isRefused(refused, "moved")) {
-        return false;
+        return Json.object("generation", -1L); // An agent of before does not look then.
       }
       throw RunStart.at(node.node(), refused);
     }

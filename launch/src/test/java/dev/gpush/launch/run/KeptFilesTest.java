@@ -68,7 +68,7 @@ final class KeptFilesTest {
       new KeptFiles(nodes, List.of(), new Hasty(), tasks).keep(42);
 
       var kept = new KeptFiles(nodes, List.of(), new Hasty(), tasks);
-      assertThrows(TimeoutException.class, () -> kept.areThere(42));
+      assertThrows(TimeoutException.class, () -> kept.look(42));
     }
   }
 

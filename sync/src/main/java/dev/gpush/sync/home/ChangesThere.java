@@ -6,7 +6,6 @@ import dev.gpush.sync.merge.Merge;
 import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.FoundNames;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.scan.Sizes;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
@@ -158,28 +157,6 @@ public final class ChangesThere {
     return deleted > MANY_DELETED && deleted > of / FIFTH;
   }
 
-  /** The paths that are no more there, and are here as they were sent, or came home since. */
-  private Map<String, NewFile.Deleted> deleted(NodeHolds holds, Manifest wanted) {
-    var deleted = new TreeMap<String, NewFile.Deleted>(Manifest.ORDER);
-    holds
-        .deviations()
-        .forEach(
-            (path, deviation) -> {
-              Optional<Entry> here = wanted.get(path);
-              Optional<Entry> came = Optional.ofNullable(edited.get(path));
-              Merge merge =
-                  Merge.of(
-                      Version.of(came.or(() -> holds.manifest().get(path))),
-                      Version.of(here),
-                      deviation.now(),
-                      Merge.Editing.COMES_HOME);
-              if (merge instanceof Merge.DeleteHere) {
-                deleted.put(path, new NewFile.Deleted(path, here.orElseThrow()));
-              }
-            });
-    return deleted;
-  }
-
   /**
    * Looks at a node that has just been checked.
    *
@@ -258,7 +235,7 @@ public final class ChangesThere {
     private final Manifest wanted;
     private final Rules rules;
     private final long nanos = clock.nanos();
-    private final Map<String, NewFile.Deleted> gone;
+    private final DeletionsThere gone;
     private final Map<String, String> stays = new TreeMap<>(Manifest.ORDER);
     private final List<String> ignored = new ArrayList<>();
     private int ignoredChars;
@@ -274,7 +251,7 @@ public final class ChangesThere {
       this.node = node;
       this.wanted = wanted;
       this.rules = rules;
-      this.gone = deleted(node.holds(), wanted);
+      this.gone = new DeletionsThere(node.holds(), wanted, edited);
     }
 
     // ---- names
@@ -289,6 +266,7 @@ public final class ChangesThere {
       for (int depth = 0; !folders.isEmpty(); depth++) {
         if (folders.size() > MOST_FOLDERS || depth == MAX_DEPTH) {
           folders.forEach(folder -> stay(folder + "/", "it is one of too many new folders"));
+          gone.unseen(folders);
           return;
         }
         found = node.find(folders);
@@ -310,6 +288,7 @@ public final class ChangesThere {
       String base = path.isEmpty() ? "" : path + "/";
       if (!folder.isAll()) {
         stay(base, "it has too many new names");
+        gone.cut();
       }
       List<FoundNames.Name> names = folder.names();
       if (!isKnown) {
@@ -372,8 +351,7 @@ public final class ChangesThere {
     private void file(String path, FoundNames.Name name, boolean isAmongOutput) {
       Optional<Entry> here = wanted.get(path);
       Optional<String> before = refused.why(path, name.stamp());
-      Optional<NewFile.Deleted> from =
-          name.from().flatMap(old -> Optional.ofNullable(gone.get(old)));
+      Optional<NewFile.Deleted> from = name.from().flatMap(gone::renamed);
       if (name.kind() == FoundNames.Kind.OTHER) {
         return;
       }
@@ -457,8 +435,7 @@ public final class ChangesThere {
       }
       for (NewFile file : renamed) {
         NewFile.Deleted from = file.from().orElseThrow();
-        // Two new names of one file, linked there: one of them is the renamed one.
-        if (gone.remove(from.path()) == null) {
+        if (!gone.take(from)) {
           continue;
         }
         boolean isSettled = isSettled(file.path(), file.stamp());
@@ -466,16 +443,13 @@ public final class ChangesThere {
           news.add(file);
         }
       }
-      var deleted = new ArrayList<NewFile.Deleted>();
-      for (NewFile.Deleted each : gone.values()) {
-        boolean isRefused = refused.why(each.path(), RefusedFiles.GONE).isPresent();
-        if (!isRefused && isSettled(each.path(), RefusedFiles.GONE)) {
-          deleted.add(each);
-        }
-      }
+      DeletionsThere.Coming deleted =
+          gone.coming(
+              path -> refused.why(path, RefusedFiles.GONE).isPresent(),
+              path -> isSettled(path, RefusedFiles.GONE));
       news.sort(Comparator.comparing(NewFile::path, Manifest.ORDER));
-      boolean isMany = areMany(deleted.size(), node.holds().manifest().size());
-      return new Found(news, deleted, newer, isMany, replaced, both, isUnsettled);
+      return new Found(
+          news, deleted.deleted(), newer, deleted.isMany(), replaced, both, isUnsettled);
     }
 
     private boolean isSettled(String path, String stamp) {

@@ -72,16 +72,22 @@ public final class LocalTrash {
    */
   public Path take(Path file, String path) throws IOException {
     counted = Optional.empty();
-    Files.createDirectories(
-        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    Path place = free(folder.resolve(NAME.format(clock.now())), path);
+    Path place = place(path);
     fresh.add(folder.resolve(folder.relativize(place).getName(0)));
-    Files.createDirectories(Objects.requireNonNull(place.getParent()));
     try {
       return Files.move(file, place, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException otherDisk) {
       return moveAcross(file, place);
     }
+  }
+
+  /** A place for a file that is not there yet, in a folder of this second. On any thread. */
+  public Path place(String path) throws IOException {
+    Files.createDirectories(
+        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Path place = free(folder.resolve(NAME.format(clock.now())), path);
+    Files.createDirectories(Objects.requireNonNull(place.getParent()));
+    return place;
   }
 
   /** The file stays where it is until its copy is whole; what is written to it meanwhile, too. */

@@ -45,7 +45,7 @@ final class CommitsThere {
    */
   record Came(String words, boolean isNew) {}
 
-  /** One for each branch of the node with such commits. */
+  /** One for each branch, stash and tag of the node with such commits. */
   List<Came> bringHome(NodeRepository.State there) throws HistoryStopped, InterruptedException {
     Map<String, String> branches = branches(there);
     Set<String> wanted = new HashSet<>(branches.values());
@@ -57,6 +57,9 @@ final class CommitsThere {
     var all = new ArrayList<Came>();
     for (var branch : branches.entrySet()) {
       String ref = prefix + branch.getKey();
+      if (there.apart().containsKey(branch.getKey()) && isKept(ref, branch.getValue())) {
+        continue;
+      }
       if (here.isOnABranch(branch.getValue())) {
         Optional<String> old = here.value(ref);
         if (old.isPresent() && here.isOnABranch(old.get())) {
@@ -79,6 +82,11 @@ final class CommitsThere {
     return all;
   }
 
+  /** Whether another ref keeps it: it was the newest stash, or a tag of a branch there. */
+  private boolean isKept(String ref, String commit) throws HistoryStopped, InterruptedException {
+    return here.value(ref).isEmpty() && here.leadsTo(prefix, commit);
+  }
+
   /** The tips that are to be home, by the names of their refs here. */
   static Map<String, String> branches(NodeRepository.State there) {
     var branches = new TreeMap<String, String>();
@@ -96,6 +104,7 @@ final class CommitsThere {
                 branches.put("stash", value);
               }
             });
+    there.apart().forEach(branches::putIfAbsent);
     return branches;
   }
 

@@ -290,9 +290,12 @@ final class LaptopRepository {
 
   /** Whether a branch of this machine has this commit. */
   boolean isOnABranch(String commit) throws HistoryStopped, InterruptedException {
-    return git.run("for-each-ref", "--count=1", "--contains=" + commit, "refs/heads")
-        .text()
-        .isPresent();
+    return leadsTo("refs/heads", commit);
+  }
+
+  /** Whether one of the refs below this name does. */
+  boolean leadsTo(String refs, String commit) throws HistoryStopped, InterruptedException {
+    return git.run("for-each-ref", "--count=1", "--contains=" + commit, refs).text().isPresent();
   }
 
   boolean isAncestor(String old, String commit) throws HistoryStopped, InterruptedException {

@@ -14,7 +14,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /** The repository around a node's workspace, through the agent's builtin {@code history}. */
 final class NodeRepository {
@@ -32,16 +31,20 @@ final class NodeRepository {
    * What a node has.
    *
    * @param head empty before it was made
+   * @param apart commits that no branch leads to, of older stashes and tags made there, by names
+   *     for their refs here
    * @param stamp as {@link #stamp} gave it just before
    */
   record State(
       boolean isMade,
       Optional<String> head,
       Map<String, String> refs,
+      Map<String, String> apart,
       List<String> shallow,
       String stamp) {
     State {
       refs = Map.copyOf(refs);
+      apart = Map.copyOf(apart);
       shallow = List.copyOf(shallow);
     }
 
@@ -50,15 +53,11 @@ final class NodeRepository {
       if (stopped.isPresent()) {
         throw new HistoryStopped(stopped.get());
       }
-      var refs = new TreeMap<String, String>();
-      Json.Obj said = answer.object("refs");
-      for (String name : said.fields().keySet()) {
-        said.text(name).ifPresent(value -> refs.put(name, value));
-      }
       return new State(
           answer.flag("made"),
           answer.text("head"),
-          refs,
+          answer.object("refs").textMap(),
+          answer.object("apart").textMap(),
           answer.texts("shallow"),
           answer.text("stamp").orElse(""));
     }

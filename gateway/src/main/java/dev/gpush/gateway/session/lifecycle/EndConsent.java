@@ -26,6 +26,7 @@ public final class EndConsent implements AutoCloseable {
 
   private final boolean isDiscarding;
   private final Talk talk;
+  private final NodeTrashes trashes;
   private final Set<Integer> runs = new HashSet<>();
   private final Set<String> answered = new HashSet<>();
   private Optional<LiveSession> asked = Optional.empty();
@@ -36,6 +37,7 @@ public final class EndConsent implements AutoCloseable {
   public EndConsent(boolean isDiscarding, Talk talk) {
     this.isDiscarding = isDiscarding;
     this.talk = talk;
+    this.trashes = new NodeTrashes(talk);
   }
 
   /**
@@ -63,7 +65,7 @@ public final class EndConsent implements AutoCloseable {
 
   private Optional<String> unsavedFiles(LiveSession session) throws InterruptedException {
     try (Talk.Step _ = talk.step("looking for files that exist only on the nodes")) {
-      return UnsavedFiles.question(session);
+      return UnsavedFiles.question(session, trashes);
     }
   }
 

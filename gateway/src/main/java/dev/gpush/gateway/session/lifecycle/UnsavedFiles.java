@@ -26,8 +26,13 @@ final class UnsavedFiles {
 
   private UnsavedFiles() {}
 
-  /** What to ask before they are lost. */
-  static Optional<String> question(LiveSession session) throws InterruptedException {
+  /**
+   * What to ask before they are lost.
+   *
+   * @param trashes keeps what is small of what the user has replaced
+   */
+  static Optional<String> question(LiveSession session, NodeTrashes trashes)
+      throws InterruptedException {
     if (session.backend().capabilities().keepsFiles() || session.entry().grant().isEmpty()) {
       return Optional.empty();
     }
@@ -48,6 +53,13 @@ final class UnsavedFiles {
       files += there.number("files").orElse(0L);
       bytes += there.number("bytes").orElse(0L);
       there.texts("paths").forEach(path -> named.add("node " + node + ": " + path));
+      for (Json trash : there.items("trash")) {
+        if (!trashes.bringHome(session, node, trash)) {
+          files += trash.number("files").orElse(0L);
+          bytes += trash.number("bytes").orElse(0L);
+          named.add("node " + node + ": its trash");
+        }
+      }
       if (!there.flag("whole")) {
         silent.add(Integer.toString(node));
       }

@@ -252,10 +252,14 @@ public final class LiveSession implements AutoCloseable {
     entry = entry.in(SessionState.READY, "");
   }
 
-  /** Takes the session over for this holder, under a higher term; the old links end. */
+  /**
+   * Takes the session over for this holder, under a higher term; the old links end. The other
+   * gateway may have sent files meanwhile, so the next push asks before it replaces them.
+   */
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
-    moveAnyway(entry().keptBy(by, Math.max(entry().keeper().term(), other.term()) + 1));
+    long term = Math.max(entry().keeper().term(), other.term()) + 1;
+    moveAnyway(entry().keptBy(by, term).foreign(true));
     synchronized (this) {
       refused = List.of();
     }

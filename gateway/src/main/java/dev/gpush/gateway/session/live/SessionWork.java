@@ -31,6 +31,7 @@ import dev.gpush.launch.plan.RunWarning;
 import dev.gpush.launch.run.SessionTurn;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
+import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -108,6 +109,7 @@ public final class SessionWork implements AutoCloseable {
             () -> session.node(sync.editNode()).workspace(),
             this.saves::closed);
     launcher.onChange(session::changed);
+    sync.last().numberAfter(launcher::newestGeneration);
     this.history = saves.repository().map(git -> new SessionHistory(place, git, tasks));
   }
 
@@ -160,6 +162,11 @@ public final class SessionWork implements AutoCloseable {
    */
   public Optional<String> bringCommitsHome() throws InterruptedException {
     return history.isPresent() ? history.get().bringHome() : Optional.empty();
+  }
+
+  /** Where versions are kept that nodes have replaced here. */
+  public LocalTrash trash() {
+    return sync.home().trash();
   }
 
   /** The session goes on after all. */

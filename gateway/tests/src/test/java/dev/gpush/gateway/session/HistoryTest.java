@@ -173,6 +173,31 @@ final class HistoryTest {
     assertFalse(Files.exists(there.resolve(".git")), given::toString);
   }
 
+  /** Of two stashes the older one, and a commit that only a tag has, went with the session. */
+  @Test
+  void allStashesAndTagsComeHomeWhenTheSessionEnds() throws Exception {
+    up();
+    awaitFollows();
+    String first = stash("print(5)\n");
+    String second = stash("print(6)\n");
+    git(there, "checkout", "-q", "--detach");
+    String made = commit(there, "there.py", "print(7)\n");
+    git(there, "tag", "best");
+    git(there, "checkout", "-q", "main");
+
+    Sessions.GivenBack given = gateway.down(DEVBOX, true, Talk.silent());
+
+    var home = git(project, "for-each-ref", "--format=%(objectname)", "refs/gpush").lines();
+    assertTrue(home.toList().containsAll(List.of(first, second, made)));
+    assertFalse(Files.exists(there.resolve(".git")), given::toString);
+  }
+
+  private String stash(String text) throws IOException {
+    Files.writeString(there.resolve("train.py"), text);
+    git(there, "stash", "-q");
+    return git(there, "rev-parse", "refs/stash");
+  }
+
   @Test
   void onlyTheNewestCommitsAreSentWhereThatIsWanted() throws Exception {
     Files.writeString(project.resolve("gpush.yaml"), "git: {history: 2}\n");

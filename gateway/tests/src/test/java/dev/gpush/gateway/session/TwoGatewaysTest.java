@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
@@ -54,6 +55,31 @@ public final class TwoGatewaysTest {
       until("the second one is told", () -> isDegraded(other));
       assertEquals(List.of(), again.down(DEVBOX, true, Talk.silent()).kept());
       until("who looks on sees that it is gone", () -> other.list().isEmpty());
+    }
+  }
+
+  /** It counted as what this home had sent, and was replaced without a question. */
+  @Test
+  void takingASessionBackAsksBeforeItReplacesWhatTheOtherHasSent() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path project = rig.project("project");
+      GatewaySessions laptop = rig.gateway();
+      laptop.up(ask(project), Talk.silent());
+      GatewaySessions other = rig.gateway(copyOfHome(rig, "desk"), "me@desk");
+      other.recover();
+      until("it is refused", () -> isDegraded(other));
+      other.up(ask(project), Talk.silent());
+      Files.writeString(project.resolve("train.py"), "print('of the desk')\n");
+      other.sync(DEVBOX, false, Talk.silent());
+      until("the first one is told", () -> isDegraded(laptop));
+      Files.writeString(project.resolve("train.py"), "print('hello')\n");
+
+      var asked = assertThrows(GpushException.class, () -> laptop.up(ask(project), Talk.silent()));
+
+      var question = assertInstanceOf(UsageFailure.NobodyToAsk.class, asked.failure());
+      assertTrue(question.question().contains("train.py"), question.question());
+      Path there = Path.of(laptop.list().getFirst().nodes().getFirst().info().workspace());
+      assertEquals("print('of the desk')\n", Files.readString(there.resolve("train.py")));
     }
   }
 

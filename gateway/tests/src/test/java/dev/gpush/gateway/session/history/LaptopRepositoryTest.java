@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** With the real git of this machine. */
 final class LaptopRepositoryTest {
   private static final NodeRepository.State NOTHING =
-      new NodeRepository.State(false, Optional.empty(), Map.of(), List.of(), "");
+      new NodeRepository.State(false, Optional.empty(), Map.of(), Map.of(), List.of(), "");
 
   private final Tasks tasks = Tasks.named("test", (thread, bug) -> bug.printStackTrace());
 
@@ -108,7 +108,12 @@ final class LaptopRepositoryTest {
     assertEquals(Set.of("refs/remotes/laptop/main", "refs/tags/new"), state.refs().keySet());
     var made =
         new NodeRepository.State(
-            true, Optional.of("refs/heads/main"), Map.of("x", third), List.of(second), "");
+            true,
+            Optional.of("refs/heads/main"),
+            Map.of("x", third),
+            Map.of(),
+            List.of(second),
+            "");
     commit("four");
     assertEquals(List.of(second), cut.read(made).orElseThrow().beginning());
     LaptopRepository all = sending(temporary.resolve("project").toRealPath(), Optional.of(100));

@@ -152,6 +152,32 @@ final class UnsavedFilesTest {
     assertTrue(up(discarding(replacing(ask(project, 2))), FakeTalk.unattended()).isNew());
   }
 
+  /** It went with the disks, and nothing was said. */
+  @Test
+  @Tag("local")
+  void theTrashOfANodeIsKeptHereAndALargeOneIsAskedAbout() throws Exception {
+    SessionView made = up(ask(project, 1), Talk.silent());
+    Path trash = Path.of(made.nodes().getFirst().info().state()).resolve("trash/G1");
+    Files.createDirectories(trash);
+    Path large = trash.resolve("large");
+    Files.write(large, new byte[2 << 20]);
+
+    assertEquals(
+        "1 file, 2.1 MB, exists only on the nodes of devbox and would be lost (node 0: its trash);"
+            + " give the nodes back?",
+        unanswered(() -> gateway.down(DEVBOX, false, FakeTalk.unattended())));
+    Files.delete(large);
+    Files.writeString(trash.resolve("model.py"), "replaced");
+    var talk = FakeTalk.unattended();
+    gateway.down(DEVBOX, false, talk);
+
+    List<String> kept =
+        talk.lines().stream().filter(line -> line.startsWith("the trash of node 0")).toList();
+    String said = "the trash of node 0 (1 file) is kept as ";
+    assertEquals(1, kept.size(), talk.lines()::toString);
+    assertTrue(Files.exists(Path.of(kept.getFirst().substring(said.length()))), kept::toString);
+  }
+
   /** Nothing is linked here, because another gateway has the gang. */
   @Test
   void whatCannotBeLookedAtIsAskedAboutToo() throws Exception {

@@ -1,0 +1,96 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.plan.LaunchMaker;
+import dev.gpush.launch.plan.LaunchMaker.ResolvedRun;
+import dev.gpush.launch.plan.LaunchPlan;
+import dev.gpush.launch.plan.SlotPlan;
+import dev.gpush.launch.run.KeptFiles;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The files of the runs of a session: the nodes keep them when a run starts or begins to wait, and
+ * one that has waited or failed gets them where the nodes have others by then. Thread-safe.
+ */
+final class RunFiles {
+  private final LaunchSite site;
+  private final LaunchMaker maker;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  /** The generations of runs that wait for slots. */
+  private final Collection<Long> waiting = new ConcurrentLinkedQueue<>();
+
+  RunFiles(LaunchSite site, LaunchMaker maker, Clock clock, Tasks tasks) {
+    this.site = site;
+    this.maker = maker;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  /** Has all nodes keep those of a run that begins to wait, before anything else is sent. */
+  void waits(long generation) throws InterruptedException {
+    waiting.add(generation);
+    of(site.nodes()).keep(generation);
+  }
+
+  /** A run of this generation waits no more. */
+  void waitsNoMore(long generation) {
+    waiting.remove(generation);
+  }
+
+  /** Has all nodes keep those of a run, beside its start. */
+  KeptFiles begin(long generation) {
+    KeptFiles keeping = of(site.nodes());
+    keeping.begin(generation);
+    return keeping;
+  }
+
+  /** Whether these nodes have the files of the run in their workspaces, as they were sent. */
+  boolean areThere(ResolvedRun run, SlotPlan slots) throws InterruptedException, TimeoutException {
+    return look(run, slots) == KeptFiles.Present.ITS_OWN;
+  }
+
+  /**
+   * How a run that has failed starts again: as before, or with a snapshot where its nodes do not
+   * have the same files, so that all ranks have.
+   */
+  LaunchPlan again(LaunchPlan plan, ResolvedRun run) throws InterruptedException {
+    if (!run.usesWorkspace() || plan.nodes().size() == 1 || !areMixed(run, plan.slots())) {
+      return plan;
+    }
+    ResolvedRun apart = run.fromSnapshot();
+    Talk silent = Talk.silent();
+    return maker.plan(apart, maker.decide(apart, silent), plan.slots(), silent);
+  }
+
+  private boolean areMixed(ResolvedRun run, SlotPlan slots) throws InterruptedException {
+    try {
+      return look(run, slots) == KeptFiles.Present.MIXED;
+    } catch (TimeoutException silent) {
+      return false; // It cannot start the run, either.
+    }
+  }
+
+  private KeptFiles.Present look(ResolvedRun run, SlotPlan slots)
+      throws InterruptedException, TimeoutException {
+    try {
+      return of(slots.nodes().stream().map(site.nodes()::get).toList())
+          .look(run.input().generation());
+    } catch (GpushException refused) {
+      throw maker.explained(refused, run);
+    }
+  }
+
+  private KeptFiles of(List<LaunchNode> nodes) {
+    return new KeptFiles(nodes, List.copyOf(waiting), clock, tasks);
+  }
+}
