@@ -49,23 +49,32 @@ public record TypedCommand(List<String> words) {
   }
 
   /**
-   * The session that was named, as options of {@code up}; in another command, words may be others'
-   * options.
+   * The command line with other values of these options.
+   *
+   * @param options each with its value in the next word
    */
-  public List<String> namedSession() {
-    int at = words.indexOf("-s");
-    boolean isNamed = verb().filter("up"::equals).isPresent() && at > 0 && at < words.size() - 1;
-    return isNamed ? words.subList(at, at + 2) : List.of();
+  public String instead(List<String> options) {
+    var line = new ArrayList<String>();
+    for (int at = 0; at < tail().size(); at++) {
+      String word = tail().get(at);
+      if (options.contains(word)) {
+        at++;
+      } else if (!options.contains(word.replaceFirst("=.*", ""))) {
+        line.add(word);
+      }
+    }
+    line.addAll(0, options);
+    return command(words.getFirst(), line);
   }
 
-  /** The command line with one word corrected. */
-  public String replaced(String wrong, String right) {
+  /** The command line with one word corrected; empty if that word was not typed. */
+  public Optional<String> replaced(String wrong, String right) {
     if (!words.contains(wrong)) {
-      return words.isEmpty() ? "gpush ps" : with("-s", right);
+      return Optional.empty();
     }
     var line = new ArrayList<>(words);
     line.set(line.indexOf(wrong), right);
-    return command(line.getFirst(), line.subList(1, line.size()));
+    return Optional.of(command(line.getFirst(), line.subList(1, line.size())));
   }
 
   public static String command(String verb, List<String> rest) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.LaunchFailure;
@@ -14,6 +15,8 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.SessionCommands;
+import dev.gpush.shell.command.SuggestedCommands;
 import dev.gpush.testkit.text.FailureSamples;
 import dev.gpush.testkit.text.PlainEnglish;
 import java.nio.charset.StandardCharsets;
@@ -79,6 +82,27 @@ final class FailureTextTest {
     assertTrue(message.text().matches("(?s)gpush: .+\n  because .+\n  try: .+\n"));
     assertTrue(failure.exit().number() > 0);
     assertTrue(failure.kind().matches("[a-z]+\\.[a-z-]+"));
+  }
+
+  /** Else it would be about the session of the folder: it could stop a run of that one. */
+  @TestFactory
+  List<DynamicTest> eachCommandIsAboutTheSessionThatWasNamed() {
+    var tests = new ArrayList<DynamicTest>();
+    for (Class<?> record : FailureSamples.records()) {
+      tests.add(DynamicTest.dynamicTest(record.getSimpleName(), () -> checkCommands(record)));
+    }
+    return tests;
+  }
+
+  private static void checkCommands(Class<?> record) {
+    // What is made from the typed words has the session already.
+    var texts = new FailureText(List.of(), new SessionCommands(Optional.of("big")));
+    var known = List.of("big", "the-session", "the-name").stream().map(Optional::of).toList();
+
+    for (boolean full : List.of(true, false)) {
+      String text = texts.of(FailureSamples.of(record, full)).text();
+      assertTrue(known.containsAll(SuggestedCommands.check(text)), text);
+    }
   }
 
   private static void fit(String text) {
@@ -153,6 +177,16 @@ final class FailureTextTest {
         new FailureText(List.of("run", "job.py"))
             .of(new LaunchFailure.NoPackage("/opt/llm/bin/python", "ray"))
             .remedy());
+  }
+
+  @Test
+  void aBackendThatAFileNamesWronglyIsNoSession() {
+    var unknown = new BackendFailure.Unknown("hpcc", List.of("hpc"), Optional.of("hpc"));
+
+    assertEquals(
+        "gpush up --backend hpc",
+        new FailureText(List.of("up", "--backend", "hpcc")).of(unknown).remedy());
+    assertEquals("gpush backends", new FailureText(List.of("up")).of(unknown).remedy());
   }
 
   @Test

@@ -27,7 +27,6 @@ import dev.gpush.shell.command.session.ScriptHeaders;
 import dev.gpush.shell.console.SaidOnce;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.TraceText;
-import dev.gpush.shell.why.SessionCommands;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -210,13 +209,12 @@ public final class RunCommand implements Action.OfWords {
       tellTrace(call, run, choice);
     }
     if (detach) {
-      var commands = new SessionCommands(call.common().session);
       String number = "" + run.number();
       call.say(
           "follow: "
-              + commands.of("logs -f " + number)
+              + call.commands().of("logs -f " + number)
               + " · end: "
-              + commands.of("stop " + number));
+              + call.commands().of("stop " + number));
       return 0;
     }
     Optional<Integer> status =
@@ -224,7 +222,7 @@ public final class RunCommand implements Action.OfWords {
     if (down && status.isPresent()) {
       giveBack(call, session);
     } else if (down) {
-      call.say(session + " stays; gpush down gives it back");
+      call.say(session + " stays; " + call.commands().of("down") + " gives it back");
     }
     return status.orElse(ExitStatus.LEFT.number());
   }
@@ -292,7 +290,7 @@ public final class RunCommand implements Action.OfWords {
             .or(() -> session.idleLeft().map(DurationText::coarse))
             .map(time -> "it stays warm for " + time + " idle")
             .orElse("it stays warm");
-    return idle + "; gpush down gives it back";
+    return idle + "; " + call.commands().of("down") + " gives it back";
   }
 
   private RunRequest request(
@@ -306,7 +304,7 @@ public final class RunCommand implements Action.OfWords {
     task.ifPresent(file -> requireValues(file, variables.keySet()));
     return new RunRequest(
         new RunRequest.Command(
-            task.map(TaskFile::words).orElseGet(this::launched),
+            task.map(TaskFile::words).orElseGet(() -> launched(tasks.isPresent())),
             call.folder(),
             python,
             call.environment(),
@@ -408,6 +406,7 @@ public final class RunCommand implements Action.OfWords {
 
   private static void writeKept(Call call, SessionName session, Failure failure) {
     List<String> words = List.of("down", "-s", session.text());
-    call.console().write(true, call.console().look().bytes(new FailureText(words).of(failure)));
+    var failures = new FailureText(words, call.commands());
+    call.console().write(true, call.console().look().bytes(failures.of(failure)));
   }
 }

@@ -313,6 +313,22 @@ final class RunCommandTest {
         2>   because claimed by run 3 and run 5; gpush stop 3 frees it, --queue waits for it
         2>   try: gpush run --queue train.py
         ? 255
+  @Test
+  void whatIsSuggestedIsAboutTheSessionThatWasNamed() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.sessions.add("big", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failure = Optional.of(new LaunchFailure.NoFreeSlots("all slots", List.of("run 3")));
+
+    desk.expect(
+        """
+        $ gpush run -s big train.py
+        2> gpush: not enough is free for this run, which asks for all slots
+        2>   because claimed by run 3; gpush stop -s big 3 frees it, --queue waits for it
+        2>   try: gpush run --queue -s big train.py
+        ? 255
+        """);
+  }
+
         """);
   }
 
