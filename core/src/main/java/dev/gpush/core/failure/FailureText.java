@@ -148,20 +148,22 @@ public final class FailureText {
               editor + " was not opened",
               "the command " + program + " is not on your PATH, and nothing here opens links",
               typed.with("--print"));
-      case UsageFailure.Declined(var question) ->
+      case UsageFailure.Declined(var question, var remedy) ->
           Message.of(
-              "stopped; nothing was changed", "you answered no to: " + question, typed.again());
+              "stopped; nothing was changed",
+              "you answered no to: " + question,
+              remedy.isEmpty() ? typed.again() : remedy + ", then " + typed.again());
     };
   }
 
-  private static Message config(ConfigFailure failure) {
-    return switch (failure) {
   /** The same command with the session's own name. */
   private String named(String wrong, String right) {
     String whole = typed.words().isEmpty() ? "gpush ps" : typed.with("-s", right);
     return typed.replaced(wrong, right).orElse(whole);
   }
 
+  private static Message config(ConfigFailure failure) {
+    return switch (failure) {
       case ConfigFailure.Invalid(var problems) ->
           new Message(
               problems.size() == 1

@@ -192,14 +192,25 @@ final class RemoteFailureText {
                       paths.stream().map(path -> path.isEmpty() ? "the workspace" : path).toList()),
               "no path there is held; everything else was sent",
               commands.of("sync status"));
-      case SyncFailure.TooMuch(var root, var why, var files, var bytes) ->
+      case SyncFailure.TooMuch(var root, var why, var files, var bytes, var instead) ->
           Message.of(
               root + " is not copied without asking",
               why
                   + (files == 0
                       ? ""
                       : ": " + Phrase.count(files) + " files, " + Phrase.size(bytes)),
-              typed.with("--yes"));
+              instead + ", or " + typed.with("--yes") + ", which sends it");
+      case SyncFailure.TooManyFiles(var root, var most) ->
+          Message.of(
+              root + " cannot be copied to nodes",
+              "it has more than " + Phrase.count(most) + " files",
+              "echo PATTERN >> " + Clean.word(root + "/.gpushignore") + ", then " + typed.again());
+      case SyncFailure.TooLarge(var node, var path, var where, var why) ->
+          Message.of(
+              "cannot pull " + path + " from node " + node,
+              why,
+              commands.of(
+                  List.of("cp", node + ":" + where, path.substring(path.lastIndexOf('/') + 1))));
       case SyncFailure.KeptChanging(var attempts, var node, var path) ->
           Message.of(
               "the workspace could not be synced",
