@@ -100,8 +100,8 @@ public final class RunCommand implements Action.OfWords {
 
   @Option(
       names = RunRequest.Command.LAUNCHER,
-      paramLabel = "ray",
-      description = "start Ray on all nodes, then the script on node 0")
+      paramLabel = "HOW",
+      description = "ray: Ray on all nodes; sbatch: a batch script")
   Optional<String> launcher;
 
   @Option(
@@ -152,6 +152,8 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--down", description = "give the session back when the run has ended")
   boolean down;
 
+  public static final List<String> LAUNCHERS = List.of("ray", RunRequest.Command.BATCH);
+
   private List<String> words = List.of();
 
   @Override
@@ -167,12 +169,13 @@ public final class RunCommand implements Action.OfWords {
     if (detach && watch) {
       throw Values.bad("run", "--watch follows the run, and --detach does not");
     }
-    Optional<Long> generation = generation();
+    boolean isBatch = words.stream().limit(1).anyMatch(word -> isBatch(call, word));
+    Optional<Long> generation = generation(isBatch);
     Set<Integer> shown = Values.numbers("--ranks", ranks);
     Optional<BatchHeaders> script =
         words.stream()
             .limit(1)
-            .filter(word -> word.endsWith(".sbatch"))
+            .filter(_ -> isBatch)
             .findFirst()
             .map(file -> ScriptHeaders.read(call, file));
     Optional<TaskFile> task =
@@ -235,15 +238,23 @@ public final class RunCommand implements Action.OfWords {
     }
   }
 
+  /** By its name, by the option, or by what is in it. */
+  private boolean isBatch(Call call, String file) {
+    return file.endsWith(BatchHeaders.SUFFIX)
+        || launcher
+            .map(RunRequest.Command.BATCH::equals)
+            .orElseGet(() -> ScriptHeaders.areIn(call, file));
+  }
+
   /** One session knows it, and of its scripts nothing is known here. */
-  private Optional<Long> generation() {
+  private Optional<Long> generation(boolean isBatch) {
     if (at.isEmpty()) {
       return Optional.empty();
     }
     if (watch) {
       throw Values.bad("run", "--watch runs what is saved, and --at what was saved before");
     }
-    if (words.stream().limit(1).anyMatch(word -> word.matches(".*\\.(sbatch|sky\\.ya?ml)"))) {
+    if (isBatch || words.stream().limit(1).anyMatch(word -> word.matches(".*\\.sky\\.ya?ml"))) {
       throw Values.bad(
           "run", "--at repeats " + words.getFirst() + " only without its name: gpush run --at G41");
     }
@@ -315,8 +326,10 @@ public final class RunCommand implements Action.OfWords {
         ncclDebug ? RunRequest.NcclLog.FILES : RunRequest.NcclLog.UNCHANGED);
   }
 
-  private List<String> launched() {
+  private List<String> launched(boolean isBatch) {
+    boolean isMarked = !isBatch || words.getFirst().endsWith(BatchHeaders.SUFFIX);
     return launcher
+        .or(() -> isMarked ? Optional.empty() : Optional.of(RunRequest.Command.BATCH))
         .map(
             name ->
                 Stream.concat(Stream.of(RunRequest.Command.LAUNCHER, name), words.stream())
