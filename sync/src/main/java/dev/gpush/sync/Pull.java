@@ -46,6 +46,7 @@ final class Pull {
   private static final int MAX_DEPTH = 64;
 
   private static final int MAX_FILES = 10_000;
+  private static final String MANY = "it has more than " + MAX_FILES + " files";
 
   private static final Set<PosixFilePermission> EXECUTING =
       Set.of(
@@ -58,6 +59,7 @@ final class Pull {
   private final NodeConversation node;
   private final LocalTrash trash;
   private final Talk talk;
+  private String asked = "";
   private int files;
 
   Pull(Path root, LocalTree tree, NodeConversation node, LocalTrash trash, Talk talk) {
@@ -77,6 +79,7 @@ final class Pull {
       throw new GpushException(
           new UsageFailure.BadValue("path", target.toString(), "a path inside " + root));
     }
+    asked = path;
     try (Talk.Step step = talk.step("pulling " + path)) {
       pull(path, root.relativize(checked), 0, step);
     }
@@ -308,8 +311,11 @@ final class Pull {
       throw new GpushException(new SyncFailure.NoSuchPath(node.index(), path));
     }
     if (answer.text("kind").equals(Optional.of("folder"))) {
-      if (depth == MAX_DEPTH || !answer.flag("all")) {
-        throw tooMuch(path);
+      if (depth == MAX_DEPTH) {
+        throw tooLarge("folders in it are nested more than " + MAX_DEPTH + " deep");
+      }
+      if (!answer.flag("all")) {
+        throw tooLarge(MANY);
       }
       for (var child : children(path, local, answer.texts("names")).entrySet()) {
         pull(path + "/" + child.getKey(), child.getValue(), depth + 1, step);
@@ -318,7 +324,7 @@ final class Pull {
     }
     files++;
     if (files > MAX_FILES) {
-      throw tooMuch(path);
+      throw tooLarge(MANY);
     }
     step.detail(path);
     try {
@@ -356,9 +362,9 @@ final class Pull {
     return children;
   }
 
-  private GpushException tooMuch(String path) {
+  private GpushException tooLarge(String why) {
     return new GpushException(
-        new SyncFailure.TooMuch(path, "a folder of more than " + MAX_FILES + " files", files, 0));
+        new SyncFailure.TooLarge(node.index(), asked, node.where(asked), why));
   }
 
   GpushException notPulled(String path, LocalTree.Refused refused) {

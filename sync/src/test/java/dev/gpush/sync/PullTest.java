@@ -198,6 +198,20 @@ final class PullTest extends SyncFixture {
   }
 
   @Test
+  void aFolderThatIsNestedTooDeepIsDataThatCpMoves() throws Exception {
+    WorkFolder there = node();
+    there.write("d" + "/d".repeat(64) + "/a", "1");
+
+    assertEquals(
+        new SyncFailure.TooLarge(
+            0,
+            "d",
+            there.path().resolve("d").toString(),
+            "folders in it are nested more than 64 deep"),
+        failure(() -> pull("d")));
+  }
+
+  @Test
   void whatIsInTheWayIsSaid() throws Exception {
     WorkFolder there = node();
     there.write("a/b", "1").write("c/d", "1").write("..e", "2");

@@ -10,10 +10,11 @@ enum GatewayWord {
 
   static GatewayWord of(List<String> arguments) {
     List<String> words = arguments.stream().filter(word -> !word.startsWith("-")).toList();
-    if (words.size() != 2 || !words.get(0).equals("gateway") || arguments.contains("--help")) {
+    boolean isHelp = arguments.contains("--help") || arguments.contains("-h");
+    if (words.isEmpty() || words.size() > 2 || !words.getFirst().equals("gateway") || isHelp) {
       return NONE;
     }
-    return switch (words.get(1)) {
+    return switch (words.size() == 1 ? "status" : words.get(1)) {
       case "status" -> STATUS;
       case "stop" -> STOP;
       default -> NONE;

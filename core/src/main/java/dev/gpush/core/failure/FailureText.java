@@ -5,9 +5,11 @@ import static dev.gpush.core.text.Phrase.or;
 
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.core.text.TypedCommand;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The one place where failures become sentences: what failed, because, and a command that can be
@@ -16,12 +18,19 @@ import java.util.List;
  */
 public final class FailureText {
   private final TypedCommand typed;
+  private final SessionCommands commands;
   private final RemoteFailureText far;
 
   /** For a command line, verb first; empty where there is none. */
-  public FailureText(List<String> words) {
+  public FailureText(List<String> words, SessionCommands commands) {
     this.typed = new TypedCommand(words);
-    this.far = new RemoteFailureText(typed, this);
+    this.commands = commands;
+    this.far = new RemoteFailureText(typed, commands, this);
+  }
+
+  /** Where no session was named. */
+  public FailureText(List<String> words) {
+    this(words, new SessionCommands(Optional.empty()));
   }
 
   public Message of(Failure failure) {
@@ -119,15 +128,10 @@ public final class FailureText {
               known.isEmpty() ? "you have no session" : "you have " + and(known),
               nearest.isEmpty()
                   ? (known.isEmpty() ? "gpush up -s " + name : "gpush ps")
-                  : typed
-                      .replaced(name, nearest.getFirst())
-                      .orElse(
-                          typed.verb().isEmpty()
-                              ? "gpush ps"
-                              : typed.with("-s", nearest.getFirst())));
+                  : named(name, nearest.getFirst()));
       case UsageFailure.WhichSession(var known) ->
           known.isEmpty()
-              ? Message.of("there is no session", "no folder has one yet", "gpush up")
+              ? Message.of("there is no session", "no folder has one yet", commands.of("up"))
               : Message.of(
                   "it is not clear which session is meant",
                   "this folder has none of its own; you have " + and(known),
@@ -144,10 +148,18 @@ public final class FailureText {
               editor + " was not opened",
               "the command " + program + " is not on your PATH, and nothing here opens links",
               typed.with("--print"));
-      case UsageFailure.Declined(var question) ->
+      case UsageFailure.Declined(var question, var remedy) ->
           Message.of(
-              "stopped; nothing was changed", "you answered no to: " + question, typed.again());
+              "stopped; nothing was changed",
+              "you answered no to: " + question,
+              remedy.isEmpty() ? typed.again() : remedy + ", then " + typed.again());
     };
+  }
+
+  /** The same command with the session's own name. */
+  private String named(String wrong, String right) {
+    String whole = typed.words().isEmpty() ? "gpush ps" : typed.with("-s", right);
+    return typed.replaced(wrong, right).orElse(whole);
   }
 
   private static Message config(ConfigFailure failure) {
@@ -219,7 +231,7 @@ public final class FailureText {
           Message.of(
               "port " + port + " of this machine cannot be used",
               "another program listens on it, or it needs rights that you do not have",
-              "gpush forward PORT, which takes a free one");
+              commands.of("forward PORT") + ", which takes a free one");
       case SessionFailure.NotReached(var session, var node, var state) ->
           Message.of(
               "node " + node + " of " + session + " cannot be reached",

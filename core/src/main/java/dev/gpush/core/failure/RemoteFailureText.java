@@ -6,6 +6,7 @@ import static dev.gpush.core.text.Phrase.or;
 import dev.gpush.core.text.AgentCode;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.core.text.TypedCommand;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,10 +22,12 @@ final class RemoteFailureText {
           + " then gpush gateway stop";
 
   private final TypedCommand typed;
+  private final SessionCommands commands;
   private final FailureText whole;
 
-  RemoteFailureText(TypedCommand typed, FailureText whole) {
+  RemoteFailureText(TypedCommand typed, SessionCommands commands, FailureText whole) {
     this.typed = typed;
+    this.commands = commands;
     this.whole = whole;
   }
 
@@ -36,7 +39,7 @@ final class RemoteFailureText {
               reason + (fits(works).isEmpty() ? "" : "; what would fit: " + or(fits(works))),
               fits(works).stream()
                   .findFirst()
-                  .map(work -> TypedCommand.command("up", typed.namedSession()) + " " + work)
+                  .map(this::up)
                   .orElse(works.stream().findFirst().orElse("gpush backends")));
       case BackendFailure.Taken(var backend, var what, var holders) ->
           Message.of(
@@ -66,6 +69,13 @@ final class RemoteFailureText {
           Message.of(
               "gang " + gang + " on " + backend + " may still exist", reason, "gpush doctor");
     };
+  }
+
+  /** Of an up the rest stays: its backend, and how long it is wanted. */
+  private String up(String options) {
+    return typed.verb().filter("up"::equals).isPresent()
+        ? typed.instead(List.of(options.split(" ", -1)))
+        : commands.of("up " + options);
   }
 
   /** Each backend with its own reason, and the first remedy that may help. */
@@ -128,13 +138,13 @@ final class RemoteFailureText {
       case AgentFailure.Superseded(var holder, _) ->
           Message.of(
               "another gateway holds these nodes",
-              holder + " has attached to them; gpush up takes them over",
-              "gpush up");
+              holder + " has attached to them; " + commands.of("up") + " takes them over",
+              commands.of("up"));
       case AgentFailure.OtherBuild(var node) ->
           Message.of(
               "the agent of node " + node + " is of another build of gpush",
               "that build started it, and what runs there goes on",
-              "use that build, or gpush down, which ends it");
+              "use that build, or " + commands.of("down") + ", which ends it");
       case AgentFailure.NotThere(var gang, var node) ->
           Message.of(
               "node " + node + " has no agent",
@@ -151,19 +161,18 @@ final class RemoteFailureText {
           Message.of(
               "a node refused " + what,
               AgentCode.clause(code) + AgentCode.inParentheses(facts),
-              "gpush nodes");
+              commands.of("nodes"));
       case AgentFailure.LinkOver(var node, var reason) ->
-          Message.of("the link to node " + node + " ended", reason, "gpush nodes");
+          Message.of("the link to node " + node + " ended", reason, commands.of("nodes"));
     };
   }
 
   /** Of one path its name, of many what stands for all. */
-  private static String keeping(List<SyncFailure.HeldPath> paths) {
+  private String keeping(List<SyncFailure.HeldPath> paths) {
     String which = paths.size() == 1 ? Clean.word(paths.getFirst().path()) : ".";
-    return "gpush sync --keep laptop "
-        + which
-        + " sends what is here; gpush sync --keep node "
-        + which
+    return commands.of("sync --keep laptop " + which)
+        + " sends what is here; "
+        + commands.of("sync --keep node " + which)
         + " takes what is there; the other version goes to a trash";
   }
 
@@ -182,15 +191,26 @@ final class RemoteFailureText {
                   + and(
                       paths.stream().map(path -> path.isEmpty() ? "the workspace" : path).toList()),
               "no path there is held; everything else was sent",
-              "gpush sync status");
-      case SyncFailure.TooMuch(var root, var why, var files, var bytes) ->
+              commands.of("sync status"));
+      case SyncFailure.TooMuch(var root, var why, var files, var bytes, var instead) ->
           Message.of(
               root + " is not copied without asking",
               why
                   + (files == 0
                       ? ""
                       : ": " + Phrase.count(files) + " files, " + Phrase.size(bytes)),
-              typed.with("--yes"));
+              instead + ", or " + typed.with("--yes") + ", which sends it");
+      case SyncFailure.TooManyFiles(var root, var most) ->
+          Message.of(
+              root + " cannot be copied to nodes",
+              "it has more than " + Phrase.count(most) + " files",
+              "echo PATTERN >> " + Clean.word(root + "/.gpushignore") + ", then " + typed.again());
+      case SyncFailure.TooLarge(var node, var path, var where, var why) ->
+          Message.of(
+              "cannot pull " + path + " from node " + node,
+              why,
+              commands.of(
+                  List.of("cp", node + ":" + where, path.substring(path.lastIndexOf('/') + 1))));
       case SyncFailure.KeptChanging(var attempts, var node, var path) ->
           Message.of(
               "the workspace could not be synced",
@@ -220,12 +240,12 @@ final class RemoteFailureText {
           Message.of(
               "node " + node + " has no " + path,
               "nothing in its workspace has that name",
-              Clean.command(List.of("gpush", "exec", "--on", "" + node, "ls")));
+              commands.of("exec --on " + node + " ls"));
       case SyncFailure.NotPulled(var node, var path, var why) ->
           Message.of(
               "cannot pull " + path + " from node " + node,
               why,
-              Clean.command(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
+              commands.of(List.of("exec", "--on", "" + node, "ls", "-la", path)));
       case SyncFailure.InTheWay(var path, var what) ->
           Message.of(
               "cannot write " + path,
@@ -240,7 +260,7 @@ final class RemoteFailureText {
                   : "files cannot be sent under their names",
               rule + (paths.isEmpty() ? "" : ": " + and(paths)),
               paths.isEmpty()
-                  ? "gpush sync"
+                  ? commands.of("sync")
                   : Clean.command(List.of("mv", paths.getFirst(), paths.getFirst() + ".renamed")));
     };
   }
@@ -264,7 +284,8 @@ final class RemoteFailureText {
               "it is ignored by " + pattern,
               "echo " + Clean.word("!" + script) + " >> .gpushignore");
       case LaunchFailure.NothingToRepeat(var session) ->
-          Message.of("there is no run to repeat", session + " has had none", "gpush run train.py");
+          Message.of(
+              "there is no run to repeat", session + " has had none", commands.of("run train.py"));
       case LaunchFailure.NoGeneration(var session, var generation, var known) ->
           Message.of(
               session + " has had no run on G" + generation,
@@ -279,60 +300,57 @@ final class RemoteFailureText {
                   ? "all of it is claimed"
                   : "claimed by "
                       + and(runs)
-                      + "; gpush stop "
-                      + runs.getFirst().replaceFirst("^run ", "")
+                      + "; "
+                      + commands.of("stop " + runs.getFirst().replaceFirst("^run ", ""))
                       + " frees it, --queue waits for it",
               typed.with("--queue"));
       case LaunchFailure.BadSlots(var asked, var rule) ->
-          Message.of("no run can claim " + Phrase.quoted(asked), rule, "gpush nodes");
+          Message.of("no run can claim " + Phrase.quoted(asked), rule, commands.of("nodes"));
       case LaunchFailure.NoPython(var node, var tried) ->
           Message.of(
               "node " + node + " has no Python for this run",
               tried.isEmpty() ? "none was found" : "none of these exists: " + and(tried),
-              "gpush exec --on " + node + " 'ls -d /usr/bin/python3* .venv/bin/python'");
+              commands.of("exec --on " + node + " 'ls -d /usr/bin/python3* .venv/bin/python'"));
       case LaunchFailure.BrokenPython(var node, var python, var reason) ->
           Message.of(
               python + " on node " + node + " does not work",
               reason,
-              Clean.command(
-                  List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
+              commands.of(List.of("exec", "--on", "" + node, "--", python, "--version")));
       case LaunchFailure.NoEnvironment(var node, var what, var because) ->
           Message.of(
               Clean.line(what) + " cannot be used on node " + node,
               Clean.line(because),
-              "gpush exec --on " + node + " -- bash -l");
+              commands.of("exec -t --on " + node + " -- bash -l"));
       case LaunchFailure.SetupFailed(var node, var command, var status, var said, var log) ->
           Message.of(
               "setup failed on node " + node + ": " + Clean.line(command),
               "exit status "
                   + status
                   + (said.isEmpty() ? ", without output" : ": " + Clean.line(said)),
-              Clean.command(List.of("gpush", "exec", "--on", "" + node, "--", "cat", log)));
+              commands.of(List.of("exec", "--on", "" + node, "--", "cat", log)));
       case LaunchFailure.NoJupyter(var node, var program, var said) ->
           said.isEmpty()
               ? Message.of(
                   "no Jupyter server was started on node " + node,
                   "the session's environment there has no " + program,
-                  "gpush exec --on " + node + " -- python -m pip install jupyterlab")
+                  commands.of("exec --on " + node + " -- python -m pip install jupyterlab"))
               : Message.of(
                   "no Jupyter server was started on node " + node,
                   program + " ended: " + Clean.line(said),
-                  "gpush exec --on " + node + " -- " + program);
+                  commands.of("exec --on " + node + " -- " + program));
       case LaunchFailure.NoTorch(var python, var others) ->
           Message.of(
               "this run needs torch, and " + python + " does not have it",
               others.isEmpty() ? "no other Python there has it either" : "it is in " + or(others),
               others.isEmpty()
-                  ? Clean.command(
-                      List.of(
-                          "gpush", "exec", "--all", "--", python, "-m", "pip", "install", "torch"))
+                  ? commands.of(
+                      List.of("exec", "--all", "--", python, "-m", "pip", "install", "torch"))
                   : typed.with("--python", others.getFirst()));
       case LaunchFailure.NoPackage(var python, var name) ->
           Message.of(
               "this run needs " + name + ", and " + python + " does not have it",
               "the launcher is that of the Python of the run",
-              Clean.command(
-                  List.of("gpush", "exec", "--all", "--", python, "-m", "pip", "install", name)));
+              commands.of(List.of("exec", "--all", "--", python, "-m", "pip", "install", name)));
       case LaunchFailure.NoSnapshot(var node, var generation, var path) ->
           Message.of(
               "node " + node + " cannot give the run the files of G" + generation,
@@ -342,13 +360,15 @@ final class RemoteFailureText {
                   : Phrase.quoted(path)
                       + " has changed there since it was sent, and nodes keep no file of more than"
                       + " 16 MiB, and none while their disk is nearly full",
-              "gpush run, which takes the present files; gpush runs names the generations of all"
-                  + " runs");
+              commands.of("run")
+                  + ", which takes the present files; "
+                  + commands.of("runs")
+                  + " names the generations of all runs");
       case LaunchFailure.NodesDiffer(var what, var values) ->
           new Message(
               "the nodes differ in " + what,
               values.isEmpty() ? List.of("a run needs them to be the same") : Phrase.capped(values),
-              "gpush exec --all -- python3 -m pip freeze");
+              commands.of("exec --all -- python3 -m pip freeze"));
       case LaunchFailure.UnknownRun(var session, var run, var known) ->
           Message.of(
               session + " has no run " + Phrase.quoted(run),
@@ -358,7 +378,7 @@ final class RemoteFailureText {
           Message.of(
               "node " + node + " did not start the run",
               AgentCode.clause(code) + (detail.isEmpty() ? "" : ": " + detail),
-              "gpush nodes");
+              commands.of("nodes"));
       case LaunchFailure.NoFabric(var troubles) ->
           new Message(
               "no run can start on these nodes",
@@ -367,12 +387,12 @@ final class RemoteFailureText {
                   .map(LaunchFailure.Trouble::remedy)
                   .filter(remedy -> !remedy.isEmpty())
                   .findFirst()
-                  .orElse("gpush check --plan"));
+                  .orElse(commands.of("check --plan")));
       case LaunchFailure.Lost(var run, var node) ->
           Message.of(
               "run " + run + " was lost on node " + node,
               "its part there ended without a result",
-              "gpush logs " + run);
+              commands.of("logs " + run));
     };
   }
 }

@@ -81,8 +81,22 @@ public sealed interface SyncFailure extends Failure {
   /**
    * The root is one that must be asked for ($HOME, /), or holds more than the limits, and the user
    * did not confirm.
+   *
+   * @param instead a command after which it need not be asked
    */
-  record TooMuch(String root, String why, long files, long bytes) implements SyncFailure {}
+  record TooMuch(String root, String why, long files, long bytes, String instead)
+      implements SyncFailure {}
+
+  /** No workspace has that many. */
+  record TooManyFiles(String root, int most) implements SyncFailure {}
+
+  /**
+   * A folder of a node is data, and not pulled.
+   *
+   * @param where its absolute path there
+   * @param why a clause
+   */
+  record TooLarge(int node, String path, String where, String why) implements SyncFailure {}
 
   /**
    * Something changed during each attempt.

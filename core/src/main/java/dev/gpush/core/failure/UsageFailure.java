@@ -72,8 +72,16 @@ public sealed interface UsageFailure extends Failure {
   /** A question has no terminal to be asked on: {@code flag} answers it beforehand. */
   record NobodyToAsk(String question, String flag) implements UsageFailure {}
 
-  /** The user answered no. */
-  record Declined(String question) implements UsageFailure {}
+  /**
+   * The user answered no.
+   *
+   * @param remedy a command after which it is not asked again; possibly empty
+   */
+  record Declined(String question, String remedy) implements UsageFailure {
+    public Declined(String question) {
+      this(question, "");
+    }
+  }
 
   /** The editor that was asked for is not installed here, as far as can be seen. */
   record NoEditor(String editor, String program) implements UsageFailure {

@@ -55,6 +55,9 @@ public record RunRequest(
     /** One of the words, because a run that is repeated has the launcher too. */
     public static final String LAUNCHER = "--launcher";
 
+    /** The launcher of a batch script whose name does not say that it is one. */
+    public static final String BATCH = "sbatch";
+
     public Command {
       words = List.copyOf(words);
       environment = Map.copyOf(environment);

@@ -23,6 +23,9 @@ public record BatchHeaders(
     Optional<Integer> tasks,
     List<String> natives,
     List<String> unused) {
+  /** A script of this name is one, whatever is in it. */
+  public static final String SUFFIX = ".sbatch";
+
   public BatchHeaders {
     natives = List.copyOf(natives);
     unused = List.copyOf(unused);

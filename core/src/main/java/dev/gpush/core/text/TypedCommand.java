@@ -49,16 +49,25 @@ public record TypedCommand(List<String> words) {
   }
 
   /**
-   * The session that was named, as options of {@code up}; in another command, words may be others'
-   * options.
+   * The command line with other values of these options.
+   *
+   * @param options each with its value in the next word
    */
-  public List<String> namedSession() {
-    int at = words.indexOf("-s");
-    boolean isNamed = verb().filter("up"::equals).isPresent() && at > 0 && at < words.size() - 1;
-    return isNamed ? words.subList(at, at + 2) : List.of();
+  public String instead(List<String> options) {
+    var line = new ArrayList<String>();
+    for (int at = 0; at < tail().size(); at++) {
+      String word = tail().get(at);
+      if (options.contains(word)) {
+        at++;
+      } else if (!options.contains(word.replaceFirst("=.*", ""))) {
+        line.add(word);
+      }
+    }
+    line.addAll(0, options);
+    return command(words.getFirst(), line);
   }
 
-  /** The command line with one word corrected; empty if that word is from elsewhere. */
+  /** The command line with one word corrected; empty if that word was not typed. */
   public Optional<String> replaced(String wrong, String right) {
     if (!words.contains(wrong)) {
       return Optional.empty();

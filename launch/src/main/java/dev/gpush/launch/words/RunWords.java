@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.session.BatchHeaders;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -143,7 +144,7 @@ public record RunWords(
   /** Those of a program. */
   public static RunWords parse(List<String> words) {
     if (words.getFirst().equals(LAUNCHER)) {
-      return ray(words.subList(1, words.size()));
+      return launcher(words.subList(1, words.size()));
     }
     var variables = new LinkedHashMap<String, String>();
     int at = 0;
@@ -172,15 +173,35 @@ public record RunWords(
     };
   }
 
-  private static RunWords ray(List<String> words) {
-    if (!words.getFirst().equals(RAY)) {
-      return wrong(
-          LAUNCHER
-              + " must be ray, not "
-              + words.getFirst()
-              + "; torchrun, accelerate, deepspeed, fabric and mpirun are written before the"
-              + " script");
+  private static RunWords launcher(List<String> words) {
+    return switch (words.getFirst()) {
+      case RAY -> ray(words);
+      case RunRequest.Command.BATCH -> batch(words);
+      default ->
+          wrong(
+              LAUNCHER
+                  + " must be ray or sbatch, not "
+                  + words.getFirst()
+                  + "; torchrun, accelerate, deepspeed, fabric and mpirun are written before the"
+                  + " script");
+    };
+  }
+
+  private static RunWords batch(List<String> words) {
+    if (words.size() == 1) {
+      return wrong(LAUNCHER + " sbatch needs a script");
     }
+    RunWords rest = parse(words.subList(1, words.size()));
+    return switch (rest.form()) {
+      case Command(var script) ->
+          new RunWords(rest.variables(), Optional.empty(), new BatchScript(script), List.of());
+      case BatchScript _ -> rest;
+      case Program _, Launched _, Mpi _, RayProgram _, Notebook _, Shell _ ->
+          wrong(LAUNCHER + " sbatch runs a batch script, and " + words.get(1) + " is none");
+    };
+  }
+
+  private static RunWords ray(List<String> words) {
     if (words.size() == 1) {
       return wrong(LAUNCHER + " ray needs a script");
     }
@@ -202,7 +223,7 @@ public record RunWords(
     if (first.endsWith(".py")) {
       return plain(words);
     }
-    if (first.endsWith(".sbatch")) {
+    if (first.endsWith(BatchHeaders.SUFFIX)) {
       return of(new BatchScript(words));
     }
     if (MpiCommand.isNamed(first)) {

@@ -144,8 +144,10 @@ final class RunWordsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--launcher horovod t.py, '--launcher must be ray, not horovod'",
+    "--launcher horovod t.py, '--launcher must be ray or sbatch, not horovod'",
     "--launcher ray, --launcher ray needs a script",
+    "--launcher sbatch, --launcher sbatch needs a script",
+    "--launcher sbatch t.py, '--launcher sbatch runs a batch script, and t.py is none'",
     "--launcher ray nvidia-smi, '--launcher ray runs a Python script on node 0, and nvidia-smi is"
         + " none'",
     "--launcher ray torchrun t.py, '--launcher ray runs a Python script on node 0, and torchrun is"
@@ -164,6 +166,10 @@ final class RunWordsTest {
 
     assertEquals(Map.of("A", "b"), words.variables());
     assertEquals(new RunWords.BatchScript(List.of("jobs/train.sbatch", "--lr", "1")), words.form());
+    assertEquals(
+        new RunWords.BatchScript(List.of("job.slurm", "7")),
+        parse("--launcher sbatch A=b job.slurm 7").form());
+    assertEquals(words, parse("--launcher sbatch A=b jobs/train.sbatch --lr 1"));
   }
 
   @Test

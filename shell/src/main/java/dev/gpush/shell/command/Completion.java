@@ -11,6 +11,7 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.GatewayCommand;
 import dev.gpush.shell.command.reach.JupyterCommand;
+import dev.gpush.shell.command.run.RunCommand;
 import dev.gpush.shell.command.run.SyncCommand;
 import dev.gpush.shell.command.session.TopCommand;
 import java.util.ArrayList;
@@ -186,7 +187,7 @@ final class Completion {
       case "PORT" -> orNone(this::ports);
       case "TOPIC" -> Stream.concat(verbs().stream(), topics()).toList();
       case "KIND" -> plain(JupyterCommand.KINDS);
-      case "ray" -> plain(List.of("ray"));
+      case "HOW" -> plain(RunCommand.LAUNCHERS);
       case "SHELL" -> plain(CompletionCommand.SHELLS);
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "WHAT" -> plain(SyncCommand.ACTIONS);

@@ -65,20 +65,24 @@ final class CompletionCommand implements Action {
       #compdef gpush
       # gpush completion for zsh: eval "$(gpush completion zsh)"
       _gpush() {
-        local line
-        local -a names
+        local line word
+        local -a names open
         for line in "${(@f)$(gpush __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
           if [[ $line == :files ]]; then
             _files
           elif [[ -n $line ]]; then
-            names+=("${line/$'\\t'/:}")
+            word=${line%%$'\\t'*}
+            line="${word//:/\\\\:}${${line#"$word"}/$'\\t'/:}"
+            if [[ $word == *[:=] ]]; then open+=("$line"); else names+=("$line"); fi
           fi
         done
         (( ${#names} )) && _describe gpush names
+        (( ${#open} )) && _describe gpush open -S ''
       }
       if [[ ${funcstack[1]:-} == _gpush ]]; then
         _gpush "$@" # This file is a function that is loaded at the first Tab.
       else
+        (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
         compdef _gpush gpush
       fi
       """;

@@ -8,6 +8,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.text.Nearest;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
@@ -151,7 +152,10 @@ public final class ShellHandler implements Handler {
   private static int tell(
       CommandConsole console, Common common, List<String> words, GpushException known) {
     Failure failure = known.failure();
-    String text = new FailureText(words).of(failure).text(console.look().red("gpush:"));
+    String text =
+        new FailureText(words, new SessionCommands(common.session))
+            .of(failure)
+            .text(console.look().red("gpush:"));
     if (common.verbose) {
       text += "  code: " + failure.kind() + "\n";
       for (Throwable cause = known.getCause(); cause != null; cause = cause.getCause()) {

@@ -29,9 +29,14 @@ final class GatewayCompleter implements Completer {
       files.foldersStartingWith(line.word()).forEach(path -> candidates.add(file(path)));
       return;
     }
+    if (line.words().size() > 1 && line.words().getFirst().startsWith("!")) {
+      files.startingWith(line.word()).forEach(path -> candidates.add(file(path)));
+      return;
+    }
     var question = new ArrayList<>(List.of("__complete", "--"));
     question.addAll(Line.completed(line.words()));
-    Captured answer = runner.ask(question);
+    // A gateway of another build is used as it is: Tab is no wish for another one.
+    Captured answer = runner.askIfRunning(question).orElseGet(() -> runner.ask(question));
     if (answer.status() != 0) {
       return;
     }

@@ -1,13 +1,19 @@
 package dev.gpush.shell.loop;
 
+import dev.gpush.core.failure.Message;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.text.ShellWords;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /** What a line of the loop asks for. */
 sealed interface Line {
+  /** What a shell has between commands. */
+  Set<String> BETWEEN = Set.of(";", "&", "&&", "||");
+
   /** Nothing. */
   record Empty() implements Line {}
 
@@ -44,18 +50,36 @@ sealed interface Line {
     }
   }
 
+  /** A line that means something else in the user's own shell. */
+  record Refused(Message message) implements Line {}
+
   /** The lines of what was typed or pasted, in order. */
   static List<Line> all(String text, Path home) {
-    String whole = text.strip();
-    if (whole.startsWith("!")) {
-      return List.of(new Local(whole.substring(1).strip()));
-    }
-    if (whole.startsWith("@")) {
-      return List.of(onNodes(whole.substring(1)));
-    }
-    List<Line> lines =
-        ShellWords.scan(text).lines().stream().map(words -> of(words, home)).toList();
+    List<Line> lines = ShellWords.scan(text).lines().stream().map(line -> of(line, home)).toList();
     return lines.isEmpty() ? List.of(new Empty()) : lines;
+  }
+
+  private static Line of(ShellWords.Typed line, Path home) {
+    String text = line.text().strip();
+    if (text.startsWith("!")) {
+      return new Local(text.substring(1).strip());
+    }
+    if (text.startsWith("@")) {
+      return onNodes(text.substring(1));
+    }
+    return line.operators().isEmpty()
+        ? of(line.words(), home)
+        : new Refused(refusal(line.operators(), text.replaceFirst("^([$] +)?(gpush +)?", "")));
+  }
+
+  /** Else a program would get it as an argument, and what comes after it, too. */
+  private static Message refusal(String operators, String text) {
+    return Message.of(
+        "this line was not run",
+        "there is no " + operators + " at this prompt; one for a program needs quotes",
+        BETWEEN.contains(operators)
+            ? "each command on a line of its own"
+            : "!gpush " + Clean.line(text));
   }
 
   /** Words as the gateway completes them: {@code @1} means {@code exec --on 1}. */

@@ -206,6 +206,10 @@ public final class Loop {
             }
             status = ExitStatus.FAILED.number();
           }
+          case Line.Refused(var message) -> {
+            print(message.text().stripTrailing());
+            status = ExitStatus.USAGE.number();
+          }
           case Line.Clear() -> clear();
           case Line.Past() -> past();
           case Line.Local(var command) -> status = giving("", () -> runner.local(command));
@@ -227,10 +231,13 @@ public final class Loop {
     }
   }
 
-  /** Ctrl-C and Ctrl-Z are meant for all its lines, and what follows a cd for that folder. */
+  /**
+   * Ctrl-C and Ctrl-Z are meant for all its lines, what follows a cd for that folder, and what
+   * follows a line that was not run perhaps for what that was to do.
+   */
   private static boolean stopsPaste(Line line, int status) {
     return switch (line) {
-      case Line.Change _ -> true;
+      case Line.Change _, Line.Refused _ -> true;
       case Line.Local _, Line.Command _ ->
           status == ExitStatus.INTERRUPTED.number() || status == ExitStatus.LEFT.number();
       default -> false;

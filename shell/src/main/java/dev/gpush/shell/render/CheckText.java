@@ -6,6 +6,7 @@ import dev.gpush.core.check.CheckStep;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.text.Clean;
+import dev.gpush.core.text.SessionCommands;
 import java.util.List;
 import java.util.Locale;
 
@@ -16,7 +17,7 @@ public final class CheckText {
 
   private CheckText() {}
 
-  public static String of(CheckReport report) {
+  public static String of(CheckReport report, SessionCommands commands) {
     var text = new StringBuilder();
     line(text, "", report.gang());
     for (CheckStep step : report.steps()) {
@@ -41,9 +42,9 @@ public final class CheckText {
         .rest()
         .ifPresent(
             rest ->
-                text.append("\nwithout what failed: gpush run --on ")
-                    .append(rest.cell(report.hosts().size()))
-                    .append(" SCRIPT\n"));
+                text.append("\nwithout what failed: ")
+                    .append(commands.of("run --on " + rest.cell(report.hosts().size()) + " SCRIPT"))
+                    .append("\n"));
     return text.toString();
   }
 

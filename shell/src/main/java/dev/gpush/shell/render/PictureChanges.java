@@ -254,7 +254,11 @@ public final class PictureChanges {
             left ->
                 events.add(
                     ShellEvent.of(
-                        "lease", now.name() + " ends in " + left + "; gpush extend 2h keeps it")));
+                        "lease",
+                        now.name()
+                            + " ends in "
+                            + left
+                            + "; gpush extend --for 2h moves that where it can be moved")));
     isNear(before.idleLeft(), now.idleLeft())
         .ifPresent(
             left ->

@@ -18,6 +18,9 @@ public final class SessionText {
 
   private static final int PROMPT_COLUMNS = 64;
 
+  /** Of what is said beside other things. */
+  private static final int DETAIL_COLUMNS = 36;
+
   private SessionText() {}
 
   /**
@@ -44,7 +47,7 @@ public final class SessionText {
 
   private static String standing(SessionView session, List<RunView> runs) {
     if (session.status().needsLogin().isPresent()) {
-      return "needs you: " + session.detail() + ". Nothing is lost";
+      return "needs you: " + detail(session) + ". Nothing is lost";
     }
     return switch (session.state()) {
       case READY -> session.shape() + end(session) + " · " + holds(session, runs);
@@ -60,7 +63,11 @@ public final class SessionText {
   }
 
   private static String end(SessionView session) {
-    return session.detail().isEmpty() ? left(session) : " · " + session.detail() + "!";
+    return session.detail().isEmpty() ? left(session) : " · " + detail(session) + "!";
+  }
+
+  private static String detail(SessionView session) {
+    return Width.cut(session.detail(), DETAIL_COLUMNS);
   }
 
   private static String left(SessionView session) {

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.SessionCommands;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -21,7 +22,6 @@ public record SyncText(SyncView state) {
   private static final int NUMBERED = 4;
 
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss");
-  private static final String ALL = "gpush sync status --json has them all";
 
   // ---- for the prompt
 
@@ -123,7 +123,7 @@ public record SyncText(SyncView state) {
    *
    * @param zone in which times are shown
    */
-  public List<String> details(ZoneId zone) {
+  public List<String> details(ZoneId zone, SessionCommands commands) {
     var lines = new ArrayList<String>();
     if (!state.pending().isEmpty()) {
       int more = state.pending().size() - NAMED;
@@ -136,7 +136,7 @@ public record SyncText(SyncView state) {
     for (SyncView.Held each : unsent()) {
       lines.add("not sent: " + Clean.line(each.what() + ": " + each.why()));
     }
-    addHeld(lines, zone);
+    addHeld(lines, zone, commands);
     for (SyncView.Node node : state.nodes()) {
       if (!node.behind().isEmpty()) {
         lines.add(
@@ -148,7 +148,7 @@ public record SyncText(SyncView state) {
                 + Clean.line(node.behind()));
       }
     }
-    addStaying(lines);
+    addStaying(lines, commands);
     for (SyncView.Trash trash : state.versions().trashes()) {
       lines.add(
           "trash "
@@ -172,24 +172,25 @@ public record SyncText(SyncView state) {
     return TIME.withZone(zone)::format;
   }
 
-  private void addHeld(List<String> lines, ZoneId zone) {
+  private void addHeld(List<String> lines, ZoneId zone, SessionCommands commands) {
     List<HeldPath> held = state.versions().held();
     held.stream()
         .limit(NAMED)
         .forEach(
             each -> lines.add("held: " + Clean.line(each.path() + ": " + each.why(time(zone)))));
     if (held.size() > NAMED) {
-      lines.add("and " + (held.size() - NAMED) + " more; " + ALL);
+      lines.add("and " + (held.size() - NAMED) + " more; " + all(commands));
     }
     if (!held.isEmpty()) {
       lines.add(
-          "gpush sync --keep laptop PATH sends what is here, --keep node PATH takes "
+          commands.of("sync --keep laptop PATH")
+              + " sends what is here, --keep node PATH takes "
               + there()
               + "'s");
     }
   }
 
-  private void addStaying(List<String> lines) {
+  private void addStaying(List<String> lines, SessionCommands commands) {
     state.staying().stream()
         .limit(NAMED)
         .forEach(
@@ -201,11 +202,15 @@ public record SyncText(SyncView state) {
                         + Clean.line(each.what() + ": " + each.why())));
     int more = state.staying().size() - NAMED;
     if (more > 0) {
-      lines.add("and " + more + " more; " + ALL);
+      lines.add("and " + more + " more; " + all(commands));
     }
     if (!state.staying().isEmpty()) {
-      lines.add("gpush pull PATH fetches what you want of it");
+      lines.add(commands.of("pull PATH") + " fetches what you want of it");
     }
+  }
+
+  private static String all(SessionCommands commands) {
+    return commands.of("sync status --json") + " has them all";
   }
 
   // ---- parts

@@ -16,20 +16,28 @@ public final class ShellWords {
   }
 
   /**
+   * A line that has words.
+   *
+   * @param text as it was typed
+   * @param operators the first of it that a shell takes for something else than words, such as
+   *     {@code &&}; empty if all that could be one is quoted
+   */
+  public record Typed(List<String> words, String text, String operators) {
+    public Typed {
+      words = List.copyOf(words);
+    }
+  }
+
+  /**
    * What was read.
    *
-   * @param lines the words of each line that has any
    * @param before the words of the last line, without the one begun
    * @param begun the word in which the text ends, as far as it goes; empty between words
    * @param begunAt where that word begins; the text's length between words
    * @param isFinished no quote is open and no line continues
    */
   public record Scan(
-      List<List<String>> lines,
-      List<String> before,
-      String begun,
-      int begunAt,
-      boolean isFinished) {
+      List<Typed> lines, List<String> before, String begun, int begunAt, boolean isFinished) {
     public Scan {
       lines = List.copyOf(lines);
       before = List.copyOf(before);
@@ -39,10 +47,14 @@ public final class ShellWords {
   /** One pass over a text. */
   private static final class Reader {
     private static final char NONE = 0;
+    private static final String OPERATORS = "|&;<>";
 
     private final String text;
-    private final List<List<String>> lines = new ArrayList<>();
+    private final List<Typed> lines = new ArrayList<>();
     private List<String> line = new ArrayList<>();
+    private final StringBuilder operators = new StringBuilder();
+    private int operatorsEnd;
+    private int lineAt;
     private final StringBuilder word = new StringBuilder();
     private boolean inWord;
     private int wordAt;
@@ -87,6 +99,14 @@ public final class ShellWords {
       } else {
         begin();
         word.append(c);
+        operator(c);
+      }
+    }
+
+    private void operator(char c) {
+      if (OPERATORS.indexOf(c) >= 0 && (operators.isEmpty() || operatorsEnd == at)) {
+        operators.append(c);
+        operatorsEnd = at + 1;
       }
     }
 
@@ -129,10 +149,13 @@ public final class ShellWords {
 
     private void endLine() {
       endWord();
+      int end = Math.min(at, text.length());
       if (!line.isEmpty()) {
-        lines.add(line);
+        lines.add(new Typed(line, text.substring(lineAt, end), operators.toString()));
         line = new ArrayList<>();
+        operators.setLength(0);
       }
+      lineAt = end + 1;
     }
   }
 }

@@ -7,6 +7,7 @@ import dev.gpush.core.sample.NodeSample;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.RankStack.Problem;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.top.Standouts;
 import dev.gpush.shell.top.Standouts.Standout;
 import dev.gpush.shell.top.TopPicture;

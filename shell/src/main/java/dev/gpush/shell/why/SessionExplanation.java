@@ -4,6 +4,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.text.RunFailureText;
 import dev.gpush.shell.why.Explanation.Code;

@@ -2,6 +2,7 @@ package dev.gpush.shell.why;
 
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.RankStack.Problem;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.why.RunExplanation.Subject;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.gpush.shell.why;
 
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.why.Explanation.Code;
 import dev.gpush.shell.why.RunExplanation.Subject;
 import dev.gpush.shell.why.StackGroup.Member;

@@ -158,10 +158,10 @@ final class TranscriptTest {
 
     desk.expect(
         """
-        $ gpush up -s big --gpus 8
+        $ gpush up -s big --gpus=8 --nodes 4 --for 2h
         2> gpush: local can never grant this
         2>   because it has 2 GPUs; what would fit: --nodes 1 --gpus 2
-        2>   try: gpush up -s big --nodes 1 --gpus 2
+        2>   try: gpush up --nodes 1 --gpus 2 -s big --for 2h
         ? 1
         """);
   }

@@ -20,6 +20,9 @@ final class FakeCommandRunner implements CommandRunner {
   final Map<String, Integer> statuses = new HashMap<>();
   final Map<String, Captured> answers = new ConcurrentHashMap<>();
 
+  /** What would have started a gateway, or replaced one of another build. */
+  final List<String> entered = new CopyOnWriteArrayList<>();
+
   /** What a watch hears; {@link #GONE} ends it. */
   final TransferQueue<String> said = new LinkedTransferQueue<>();
 
@@ -50,6 +53,7 @@ final class FakeCommandRunner implements CommandRunner {
 
   @Override
   public Captured ask(List<String> words) {
+    entered.add(words.toString());
     return answers.getOrDefault(String.join(" ", words), new Captured(3, "", "no gateway"));
   }
 

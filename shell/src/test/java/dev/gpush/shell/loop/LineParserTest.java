@@ -96,8 +96,13 @@ final class LineParserTest {
     var folders = new ArrayList<Candidate>();
     completer.complete(unused, at("cd t"), folders);
     assertEquals(List.of("tests/"), folders.stream().map(Candidate::value).toList());
+    var ours = new ArrayList<Candidate>();
+    completer.complete(unused, at("!wc tr"), ours);
+    assertEquals(List.of("train.py"), ours.stream().map(Candidate::value).toList());
+    assertEquals(List.of(), runner.entered);
     var none = new ArrayList<Candidate>();
     completer.complete(unused, at("nosuch "), none);
     assertEquals(List.of(), none);
+    assertEquals(List.of("[__complete, --, nosuch, ]"), runner.entered);
   }
 }

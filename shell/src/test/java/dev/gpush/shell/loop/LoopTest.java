@@ -142,6 +142,43 @@ final class LoopTest {
   }
 
   @Test
+  void eachLineOfAPasteIsForItsOwnShell() {
+    assertEquals(
+        List.of(
+            new Line.Command(List.of("ps")),
+            new Line.Local("git pull  # main"),
+            new Line.Command(List.of("exec", "--on", "0", "sh", "-c", "echo 'a\nb' | wc")),
+            new Line.Command(List.of("run", "a.py"))),
+        Line.all("# first\nps\n !git pull  # main\n@0 echo 'a\nb' | wc\nrun a.py\n", folder));
+  }
+
+  @Test
+  void whatAShellReadsAsMoreThanWordsIsNotRun() throws IOException {
+    int status = type("run a.py | tee x\ngpush run a.py 2>&1\nrun a.py && down\nexec 'a|b' c\\;\n");
+
+    assertEquals(List.of("[__wake]", "[exec, a|b, c;]"), runner.done);
+    assertEquals(0, status);
+    assertTrue(
+        shown()
+            .contains(
+                """
+                gpush: this line was not run
+                  because there is no | at this prompt; one for a program needs quotes
+                  try: !gpush run a.py | tee x
+                """),
+        shown());
+    assertTrue(shown().contains("there is no >& at this prompt"), shown());
+    assertTrue(shown().contains("try: !gpush run a.py 2>&1\n"), shown());
+    assertTrue(shown().contains("there is no && at this prompt"), shown());
+    assertTrue(shown().contains("try: each command on a line of its own\n"), shown());
+    assertEquals(
+        List.of("Refused", "Command"),
+        Line.all("run a.py > log\ndown\n", folder).stream()
+            .map(line -> line.getClass().getSimpleName())
+            .toList());
+  }
+
+  @Test
   void aTildeIsTheHomeFolder() {
     assertEquals(
         List.of(new Line.Command(List.of("run", "/home/ann/a b.py", "/home/ann", "~x", "a~/b"))),

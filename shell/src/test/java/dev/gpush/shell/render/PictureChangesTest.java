@@ -16,6 +16,7 @@ import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.session.Sessions.Ended;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.shell.command.SuggestedCommands;
 import dev.gpush.shell.command.ViewChange;
 import dev.gpush.shell.text.ShellEvent;
 import java.nio.file.Path;
@@ -105,9 +106,12 @@ final class PictureChangesTest {
   }
 
   private static List<String> between(Picture before, Picture now) {
-    return PictureChanges.between(before, now, Instant::toString).stream()
-        .map(ShellEvent::shown)
-        .toList();
+    List<String> shown =
+        PictureChanges.between(before, now, Instant::toString).stream()
+            .map(ShellEvent::shown)
+            .toList();
+    shown.forEach(SuggestedCommands::check);
+    return shown;
   }
 
   private List<String> between(SessionView before, SessionView now) {
@@ -139,16 +143,17 @@ final class PictureChangesTest {
 
     assertEquals(
         List.of(
-            "devbox ends in 30m; gpush extend 2h keeps it",
-            "devbox ends in 15m; gpush extend 2h keeps it",
-            "devbox ends in 5m; gpush extend 2h keeps it"),
+            "devbox ends in 30m; gpush extend --for 2h moves that where it can be moved",
+            "devbox ends in 15m; gpush extend --for 2h moves that where it can be moved",
+            "devbox ends in 5m; gpush extend --for 2h moves that where it can be moved"),
         marks);
   }
 
   @Test
   void aLeaseThatJumpsOverMarksIsWarnedAboutOnce() {
     assertEquals(
-        List.of("devbox ends in 4m; gpush extend 2h keeps it"), between(hard(2000), hard(240)));
+        List.of("devbox ends in 4m; gpush extend --for 2h moves that where it can be moved"),
+        between(hard(2000), hard(240)));
     assertEquals(List.of(), between(hard(240), hard(7200)));
     assertEquals(
         List.of("devbox is given back in 5m, because nothing uses it; gpush extend keeps it"),

@@ -65,6 +65,16 @@ final class SessionTextTest {
         prompt(new ViewChange(session).sync(sync(true, List.of(), List.of()))));
   }
 
+  @Test
+  void aLongReasonLeavesRoomForTheLine() {
+    String reason = "its environment is not whole: ".repeat(20);
+    var ready = new ViewChange(session).state(SessionState.READY, reason);
+
+    assertEquals(
+        "devbox 2×8 H100 · its environment is not whole: its e…! · ✓G42 > ",
+        prompt(ready.sync(sync(true, List.of(), List.of()))));
+  }
+
   private static SyncView sync(boolean isSynced, List<String> pending, List<SyncView.Held> held) {
     List<SyncView.Node> nodes =
         List.of(

@@ -15,6 +15,8 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.SessionCommands;
+import dev.gpush.shell.command.SuggestedCommands;
 import dev.gpush.testkit.text.FailureSamples;
 import dev.gpush.testkit.text.PlainEnglish;
 import java.io.IOException;
@@ -143,6 +145,27 @@ final class FailureTextTest {
     assertTrue(failure.kind().matches("[a-z]+\\.[a-z-]+"));
   }
 
+  /** Else it would be about the session of the folder: it could stop a run of that one. */
+  @TestFactory
+  List<DynamicTest> eachCommandIsAboutTheSessionThatWasNamed() {
+    var tests = new ArrayList<DynamicTest>();
+    for (Class<?> record : FailureSamples.records()) {
+      tests.add(DynamicTest.dynamicTest(record.getSimpleName(), () -> checkCommands(record)));
+    }
+    return tests;
+  }
+
+  private static void checkCommands(Class<?> record) {
+    // What is made from the typed words has the session already.
+    var texts = new FailureText(List.of(), new SessionCommands(Optional.of("big")));
+    var known = List.of("big", "the-session", "the-name").stream().map(Optional::of).toList();
+
+    for (boolean full : List.of(true, false)) {
+      String text = texts.of(FailureSamples.of(record, full)).text();
+      assertTrue(known.containsAll(SuggestedCommands.check(text)), text);
+    }
+  }
+
   private static void fit(String text) {
     assertFalse(text.isBlank(), "a part is empty");
     assertFalse(UNFIT.matcher(text).find(), "not a sentence: '" + text + "'");
@@ -215,6 +238,16 @@ final class FailureTextTest {
         new FailureText(List.of("run", "job.py"))
             .of(new LaunchFailure.NoPackage("/opt/llm/bin/python", "ray"))
             .remedy());
+  }
+
+  @Test
+  void aBackendThatAFileNamesWronglyIsNoSession() {
+    var unknown = new BackendFailure.Unknown("hpcc", List.of("hpc"), Optional.of("hpc"));
+
+    assertEquals(
+        "gpush up --backend hpc",
+        new FailureText(List.of("up", "--backend", "hpcc")).of(unknown).remedy());
+    assertEquals("gpush backends", new FailureText(List.of("up")).of(unknown).remedy());
   }
 
   @Test

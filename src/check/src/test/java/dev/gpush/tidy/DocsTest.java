@@ -26,6 +26,14 @@ final class DocsTest {
   /** Far below what there is: it only tells that the table was found. */
   private static final int FEWEST_BEHAVIOURS = 40;
 
+  /** {@code `key: {second: value}` in gpush.yaml}. */
+  private static final Pattern ADVISED =
+      Pattern.compile("`([a-z-]+): *(?:\\{([a-z-]+):)?[^`]*` in gpush\\.yaml");
+
+  private static final int FEWEST_ADVISED = 10;
+
+  private static final Pattern GATEWAY = Pattern.compile("gpush gateway ([a-z]+)");
+
   private static final Pattern DURATION_BY_HAND =
       Pattern.compile("to(Seconds|Minutes|Millis|Hours)\\(\\)\\s*\\+\\s*\" ?(s|ms|m|min|h)\\b");
 
@@ -132,6 +140,54 @@ final class DocsTest {
 
     assertTrue(names.size() >= FEWEST_BEHAVIOURS, () -> "only " + names.size() + " names");
     assertEquals(List.of(), wrong, "name the class that does it now in docs/architecture.md");
+  }
+
+  /** A key of a backend's block, for one, makes every command fail when it is in gpush.yaml. */
+  @Test
+  void whatIsAdvisedForAProjectIsAKeyOfItsFile() {
+    String rows = text("templates/src/main/resources/dev/gpush/templates/schema/keys.txt");
+    var keys = new TreeSet<String>();
+    rows.lines().filter(row -> row.matches("(project|all) .*")).forEach(row -> keys.add(key(row)));
+    var wrong = new ArrayList<String>();
+    int advised = 0;
+    for (Path file : TREE.files(name -> name.matches("(README|docs/.+)\\.md"))) {
+      String page = Tree.text(file).replaceAll("\\s+", " ");
+      for (Matcher found = ADVISED.matcher(page); found.find(); advised++) {
+        String first = found.group(1);
+        String whole = first + (found.group(2) == null ? "" : "." + found.group(2));
+        boolean isKey = keys.stream().anyMatch(key -> (key + ".").startsWith(whole + "."));
+        if (!isKey && !keys.contains(first)) {
+          wrong.add(TREE.name(file) + ": " + found.group());
+        }
+      }
+    }
+
+    assertTrue(advised >= FEWEST_ADVISED, "only " + advised + " found");
+    assertEquals(List.of(), wrong, "config.yaml has the keys of backends and of people");
+  }
+
+  @Test
+  void eachActionOfTheGatewayThatIsNamedExists() {
+    String command = text("shell/src/main/java/dev/gpush/shell/command/place/GatewayCommand.java");
+    Matcher list = Pattern.compile("ACTIONS = List\\.of\\((.*?)\\)").matcher(command);
+    assertTrue(list.find());
+    var words = new TreeSet<>(List.of("is", "was"));
+    words.addAll(List.of(list.group(1).replaceAll("[\" ]", "").split(",", -1)));
+    var wrong = new ArrayList<String>();
+    for (Path file :
+        TREE.files(name -> name.matches("(README|docs/.+)\\.md|.+/src/main/.+\\.(java|txt)"))) {
+      for (Matcher named = GATEWAY.matcher(Tree.text(file)); named.find(); ) {
+        if (!words.contains(named.group(1))) {
+          wrong.add(TREE.name(file) + ": " + named.group());
+        }
+      }
+    }
+
+    assertEquals(List.of(), wrong);
+  }
+
+  private static String key(String row) {
+    return row.split(" \\| ", 3)[1];
   }
 
   /** A class of our own by its simple name, or a module of the agent by its file name. */

@@ -472,7 +472,7 @@ public final class NodeConversation implements Closeable {
   }
 
   /** A path of the workspace, or the workspace itself where none is at fault more than others. */
-  private String where(String path) {
+  public String where(String path) {
     String workspace = node.info().workspace();
     return path.isEmpty() ? workspace : Path.of(workspace).resolve(path).toString();
   }

@@ -4,18 +4,24 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.text.Clean;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.git.IgnoreStack;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Asks before more is sent than users usually mean to; the answers are in the cache file. */
 final class ScanQuestions {
   private static final String YES = "--yes";
   private static final String PLACE = "place";
+
+  /** In a pattern; such a path is rare. */
+  private static final Pattern SPECIAL = Pattern.compile("[\\\\*?\\[]| (?= *$)");
 
   private final Path root;
   private final GitPlaces places;
@@ -32,7 +38,7 @@ final class ScanQuestions {
   void askForPlace(Talk talk) {
     Optional<String> why = whyUnusual(root, places);
     if (why.isPresent() && !cache.hasAgreed(PLACE)) {
-      ask(talk, why.get(), 0, 0);
+      ask(talk, why.get(), 0, 0, "cd into the folder of a project");
       cache.agree(PLACE);
     }
   }
@@ -61,7 +67,7 @@ final class ScanQuestions {
           files > limits.files()
               ? "more than " + limits.files() + " files"
               : "more than " + Sizes.text(limits.bytes());
-      ask(talk, why, files, bytes);
+      ask(talk, why, files, bytes, ignoring("PATTERN"));
       cache.agreeTo(files, bytes);
     }
   }
@@ -75,7 +81,8 @@ final class ScanQuestions {
           talk,
           first.path() + others + ": " + largeText(),
           large.size(),
-          large.stream().mapToLong(file -> file.look().stamp().size()).sum());
+          large.stream().mapToLong(file -> file.look().stamp().size()).sum(),
+          ignoring(large.size() == 1 ? pattern(first.path()) : "PATTERN"));
       large.forEach(file -> cache.agree("file " + file.path()));
     }
   }
@@ -91,16 +98,34 @@ final class ScanQuestions {
         && !cache.hasAgreed("file " + file.path());
   }
 
-  private void ask(Talk talk, String why, long files, long bytes) {
+  private String ignoring(String pattern) {
+    return "echo "
+        + Clean.word(pattern)
+        + " >> "
+        + Clean.word(root.resolve(IgnoreStack.GPUSH_IGNORE).toString());
+  }
+
+  /** What ignores this path only. */
+  static String pattern(String path) {
+    return "/" + SPECIAL.matcher(path).replaceAll("\\\\$0");
+  }
+
+  /**
+   * @param instead after which it is not asked again
+   */
+  private void ask(Talk talk, String why, long files, long bytes, String instead) {
     String size = files == 0 ? "" : " (" + files + " files, " + Sizes.text(bytes) + ")";
     try {
       talk.confirm(root + ": " + why + size + ". Send it?", YES);
     } catch (GpushException failed) {
-      if (failed.failure() instanceof UsageFailure.NobodyToAsk) {
-        throw new GpushException(
-            new SyncFailure.TooMuch(root.toString(), why, files, bytes), failed);
-      }
-      throw failed;
+      throw switch (failed.failure()) {
+        case UsageFailure.NobodyToAsk _ ->
+            new GpushException(
+                new SyncFailure.TooMuch(root.toString(), why, files, bytes, instead), failed);
+        case UsageFailure.Declined(var question, _) ->
+            new GpushException(new UsageFailure.Declined(question, instead), failed);
+        default -> failed;
+      };
     }
   }
 }

@@ -376,9 +376,7 @@ final class TreeWalk {
       return;
     }
     if (found == MAX_ENTRIES) {
-      throw new GpushException(
-          new SyncFailure.TooMuch(
-              root.toString(), "it has more than " + MAX_ENTRIES + " files", MAX_ENTRIES, 0));
+      throw new GpushException(new SyncFailure.TooManyFiles(root.toString(), MAX_ENTRIES));
     }
     found++;
     Optional<Path> exact = ExactNames.isAscii(path) ? Optional.empty() : Optional.of(child.file());

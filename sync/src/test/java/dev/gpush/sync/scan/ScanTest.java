@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.FakeTalk;
@@ -354,7 +355,9 @@ class ScanTest {
     new WorkFolder(home).write("a", "");
     var failed = assertThrows(GpushException.class, () -> sent(scan(home, ScanLimits.standard())));
     assertEquals(
-        new SyncFailure.TooMuch(home.toString(), "it is your home folder", 0, 0), failed.failure());
+        new SyncFailure.TooMuch(
+            home.toString(), "it is your home folder", 0, 0, "cd into the folder of a project"),
+        failed.failure());
     talk.answer = FakeTalk.Answer.YES;
     sent(scan(home, ScanLimits.standard()));
     talk.answer = FakeTalk.Answer.NOBODY;
@@ -387,6 +390,23 @@ class ScanTest {
     sent(scan(folder.path(), limits));
     sent(scan(folder.path(), limits));
     assertEquals(4, talk.asked.size());
+  }
+
+  @Test
+  void whatALargeFileIsDeclinedWithIsNotAskedAgain() throws Exception {
+    folder.write("logs/b [1].tar", new byte[1500]).write("logs/b 1.tar", "small");
+    talk.answer = FakeTalk.Answer.NO;
+    var limits = new ScanLimits(9, 5000, 1000);
+
+    var declined =
+        assertInstanceOf(
+            UsageFailure.Declined.class,
+            assertThrows(GpushException.class, () -> sent(scan(folder.path(), limits))).failure());
+    var shell = new ProcessBuilder("bash", "-c", declined.remedy()).inheritIO().start();
+    assertEquals(0, shell.waitFor());
+
+    assertEquals(Set.of(".gpushignore", "logs/b 1.tar"), sent(scan(folder.path(), limits)));
+    assertEquals(1, talk.asked.size());
   }
 
   // ---- the cache

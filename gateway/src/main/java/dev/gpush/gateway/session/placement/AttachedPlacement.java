@@ -43,7 +43,10 @@ public final class AttachedPlacement {
           new BackendFailure.NeverFits(
               first,
               "only a Kubernetes backend has pods to attach to",
-              List.of("--backend NAME of one (gpush backends lists them)")));
+              config.backends().stream()
+                  .filter(each -> each.kind().equals("kubernetes"))
+                  .map(each -> "--backend " + each.name())
+                  .toList()));
     }
     throw Placement.nowhere(refusals);
   }

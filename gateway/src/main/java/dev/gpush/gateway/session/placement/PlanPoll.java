@@ -123,8 +123,7 @@ public final class PlanPoll {
       // A bug in one backend must not stop the others; it is reported as its answer.
       LOG.log(System.Logger.Level.ERROR, "no plan, backend=" + backend.name(), bug);
       Failure failure =
-          new BackendFailure.Unavailable(
-              backend.name(), "a bug in gpush; see gpush gateway logs", "gpush gateway log");
+          new BackendFailure.Unavailable(backend.name(), "a bug in gpush", "gpush gateway logs");
       return new Answer.Failed(failure);
     }
   }

@@ -1,11 +1,13 @@
 package dev.gpush.shell.command.call;
 
 import dev.gpush.control.server.Invocation;
+import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ConsoleTalk;
 import dev.gpush.shell.render.Table;
@@ -66,6 +68,16 @@ public record Call(
         () ->
             Optional.ofNullable(environment().get("GPUSH_SESSION"))
                 .filter(name -> !name.isEmpty()));
+  }
+
+  /** Commands about the session of this one, if it was named on the command line. */
+  public SessionCommands commands() {
+    return new SessionCommands(common.session);
+  }
+
+  /** What went wrong, in sentences with commands that go on from this one. */
+  public FailureText failures() {
+    return new FailureText(words, commands());
   }
 
   /** {@link #named} where a name may be new. */

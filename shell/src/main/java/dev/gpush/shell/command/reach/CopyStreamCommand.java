@@ -2,7 +2,6 @@ package dev.gpush.shell.command.reach;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.SessionName;
@@ -35,8 +34,7 @@ public final class CopyStreamCommand implements Action {
       if (!mayComeBack(failed.failure())) {
         throw failed;
       }
-      String because =
-          String.join("; ", new FailureText(call.words()).of(failed.failure()).because());
+      String because = String.join("; ", call.failures().of(failed.failure()).because());
       call.console().write(true, because.getBytes(StandardCharsets.UTF_8));
       return AGAIN;
     }

@@ -45,11 +45,11 @@ record NotebookRun(SessionView session, int node, RunView run) {
     }
     Optional<NotebookRun> there = on(call, session, node);
     if (there.isPresent()) {
-      return there.get().having(gpus);
+      return there.get().having(call, gpus);
     }
     JupyterServer.Program program =
         JupyterServer.program(call, session, node, kinds)
-            .orElseThrow(() -> another(node, "has a Jupyter server that claims no GPUs"));
+            .orElseThrow(() -> another(call, node, "has a Jupyter server that claims no GPUs"));
     var command =
         new RunRequest.Command(
             program.words(),
@@ -70,17 +70,24 @@ record NotebookRun(SessionView session, int node, RunView run) {
     return new NotebookRun(session, node, run);
   }
 
-  private NotebookRun having(GpuRequest gpus) {
+  private NotebookRun having(Call call, GpuRequest gpus) {
     if (run.slots().size() != gpus.count()) {
       throw another(
-          node, "has a notebook that claims " + run.slots().size() + ", not " + gpus.count());
+          call, node, "has a notebook that claims " + run.slots().size() + ", not " + gpus.count());
     }
     return this;
   }
 
-  private static GpushException another(int node, String has) {
+  private static GpushException another(Call call, int node, String has) {
     return Values.bad(
-        "jupyter", "node " + node + " " + has + "; gpush jupyter --stop ends that first");
+        "jupyter",
+        "node "
+            + node
+            + " "
+            + has
+            + "; "
+            + call.commands().of("jupyter --on " + node + " --stop")
+            + " ends that first");
   }
 
   /** Its server, once it answers. */
@@ -96,7 +103,11 @@ record NotebookRun(SessionView session, int node, RunView run) {
             new LaunchFailure.NoJupyter(
                 node,
                 words,
-                "run " + run.number() + " has ended; gpush logs " + run.number() + " says why"));
+                "run "
+                    + run.number()
+                    + " has ended; "
+                    + call.commands().of("logs " + run.number())
+                    + " says why"));
       }
     }
   }

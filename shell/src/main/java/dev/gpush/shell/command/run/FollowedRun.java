@@ -148,9 +148,9 @@ final class FollowedRun {
 
   private void tell(Throwable failed) {
     if (failed instanceof GpushException known) {
-      List<String> words = List.of("stop", "" + run);
-      call.console()
-          .write(true, call.console().look().bytes(new FailureText(words).of(known.failure())));
+      List<String> words = List.of("stop", "-s", session.text(), "" + run);
+      var failures = new FailureText(words, call.commands());
+      call.console().write(true, call.console().look().bytes(failures.of(known.failure())));
     } else {
       call.services().gateway().bugs().report("run", failed);
     }

@@ -27,7 +27,6 @@ import dev.gpush.shell.command.session.ScriptHeaders;
 import dev.gpush.shell.console.SaidOnce;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.TraceText;
-import dev.gpush.shell.why.SessionCommands;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -101,8 +100,8 @@ public final class RunCommand implements Action.OfWords {
 
   @Option(
       names = RunRequest.Command.LAUNCHER,
-      paramLabel = "ray",
-      description = "start Ray on all nodes, then the script on node 0")
+      paramLabel = "HOW",
+      description = "ray: Ray on all nodes; sbatch: a batch script")
   Optional<String> launcher;
 
   @Option(
@@ -153,6 +152,8 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--down", description = "give the session back when the run has ended")
   boolean down;
 
+  public static final List<String> LAUNCHERS = List.of("ray", RunRequest.Command.BATCH);
+
   private List<String> words = List.of();
 
   @Override
@@ -168,12 +169,13 @@ public final class RunCommand implements Action.OfWords {
     if (detach && watch) {
       throw Values.bad("run", "--watch follows the run, and --detach does not");
     }
-    Optional<Long> generation = generation();
+    boolean isBatch = words.stream().limit(1).anyMatch(word -> isBatch(call, word));
+    Optional<Long> generation = generation(isBatch);
     Set<Integer> shown = Values.numbers("--ranks", ranks);
     Optional<BatchHeaders> script =
         words.stream()
             .limit(1)
-            .filter(word -> word.endsWith(".sbatch"))
+            .filter(_ -> isBatch)
             .findFirst()
             .map(file -> ScriptHeaders.read(call, file));
     Optional<TaskFile> task =
@@ -210,13 +212,12 @@ public final class RunCommand implements Action.OfWords {
       tellTrace(call, run, choice);
     }
     if (detach) {
-      var commands = new SessionCommands(call.common().session);
       String number = "" + run.number();
       call.say(
           "follow: "
-              + commands.of("logs -f " + number)
+              + call.commands().of("logs -f " + number)
               + " · end: "
-              + commands.of("stop " + number));
+              + call.commands().of("stop " + number));
       return 0;
     }
     Optional<Integer> status =
@@ -224,7 +225,7 @@ public final class RunCommand implements Action.OfWords {
     if (down && status.isPresent()) {
       giveBack(call, session);
     } else if (down) {
-      call.say(session + " stays; gpush down gives it back");
+      call.say(session + " stays; " + call.commands().of("down") + " gives it back");
     }
     return status.orElse(ExitStatus.LEFT.number());
   }
@@ -237,15 +238,23 @@ public final class RunCommand implements Action.OfWords {
     }
   }
 
+  /** By its name, by the option, or by what is in it. */
+  private boolean isBatch(Call call, String file) {
+    return file.endsWith(BatchHeaders.SUFFIX)
+        || launcher
+            .map(RunRequest.Command.BATCH::equals)
+            .orElseGet(() -> ScriptHeaders.areIn(call, file));
+  }
+
   /** One session knows it, and of its scripts nothing is known here. */
-  private Optional<Long> generation() {
+  private Optional<Long> generation(boolean isBatch) {
     if (at.isEmpty()) {
       return Optional.empty();
     }
     if (watch) {
       throw Values.bad("run", "--watch runs what is saved, and --at what was saved before");
     }
-    if (words.stream().limit(1).anyMatch(word -> word.matches(".*\\.(sbatch|sky\\.ya?ml)"))) {
+    if (isBatch || words.stream().limit(1).anyMatch(word -> word.matches(".*\\.sky\\.ya?ml"))) {
       throw Values.bad(
           "run", "--at repeats " + words.getFirst() + " only without its name: gpush run --at G41");
     }
@@ -292,7 +301,7 @@ public final class RunCommand implements Action.OfWords {
             .or(() -> session.idleLeft().map(DurationText::coarse))
             .map(time -> "it stays warm for " + time + " idle")
             .orElse("it stays warm");
-    return idle + "; gpush down gives it back";
+    return idle + "; " + call.commands().of("down") + " gives it back";
   }
 
   private RunRequest request(
@@ -306,7 +315,7 @@ public final class RunCommand implements Action.OfWords {
     task.ifPresent(file -> requireValues(file, variables.keySet()));
     return new RunRequest(
         new RunRequest.Command(
-            task.map(TaskFile::words).orElseGet(this::launched),
+            task.map(TaskFile::words).orElseGet(() -> launched(tasks.isPresent())),
             call.folder(),
             python,
             call.environment(),
@@ -317,8 +326,10 @@ public final class RunCommand implements Action.OfWords {
         ncclDebug ? RunRequest.NcclLog.FILES : RunRequest.NcclLog.UNCHANGED);
   }
 
-  private List<String> launched() {
+  private List<String> launched(boolean isBatch) {
+    boolean isMarked = !isBatch || words.getFirst().endsWith(BatchHeaders.SUFFIX);
     return launcher
+        .or(() -> isMarked ? Optional.empty() : Optional.of(RunRequest.Command.BATCH))
         .map(
             name ->
                 Stream.concat(Stream.of(RunRequest.Command.LAUNCHER, name), words.stream())
@@ -408,6 +419,7 @@ public final class RunCommand implements Action.OfWords {
 
   private static void writeKept(Call call, SessionName session, Failure failure) {
     List<String> words = List.of("down", "-s", session.text());
-    call.console().write(true, call.console().look().bytes(new FailureText(words).of(failure)));
+    var failures = new FailureText(words, call.commands());
+    call.console().write(true, call.console().look().bytes(failures.of(failure)));
   }
 }

@@ -176,7 +176,7 @@ public final class SyncCommand implements Action {
     } else {
       var text = new SyncText(state);
       call.print(session.name() + " " + text.headline() + "\n");
-      text.details(call.zone()).forEach(line -> call.print("  " + line + "\n"));
+      text.details(call.zone(), call.commands()).forEach(line -> call.print("  " + line + "\n"));
     }
     return 0;
   }

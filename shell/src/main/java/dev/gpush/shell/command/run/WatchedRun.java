@@ -1,7 +1,6 @@
 package dev.gpush.shell.command.run;
 
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
@@ -134,8 +133,7 @@ final class WatchedRun {
   }
 
   private void write(Failure failure) {
-    call.console()
-        .write(true, call.console().look().bytes(new FailureText(call.words()).of(failure)));
+    call.console().write(true, call.console().look().bytes(call.failures().of(failure)));
   }
 
   private void report(Throwable bug) {

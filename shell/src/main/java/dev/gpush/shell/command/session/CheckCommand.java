@@ -107,7 +107,7 @@ public final class CheckCommand implements Action {
     if (json) {
       call.print(report.json());
     } else {
-      call.print(CheckText.of(report));
+      call.print(CheckText.of(report, call.commands()));
     }
     return (report.isPassed() ? ExitStatus.DONE : ExitStatus.FAILED).number();
   }

@@ -9,6 +9,7 @@ import dev.gpush.shell.command.call.Call;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -29,6 +30,21 @@ public final class ScriptHeaders {
             + natives(headers));
     headers.unused().forEach(option -> call.say("not used: " + option));
     return headers;
+  }
+
+  /** Whether it is a file of this machine that has such lines. */
+  public static boolean areIn(Call call, String file) {
+    try {
+      Path path = call.folder().resolve(file);
+      return Files.isRegularFile(path)
+          && Files.size(path) <= MAX_SCRIPT
+          && new String(Files.readAllBytes(path), StandardCharsets.UTF_8)
+              .lines()
+              .takeWhile(line -> line.isBlank() || line.startsWith("#"))
+              .anyMatch(line -> line.startsWith("#SBATCH"));
+    } catch (IOException | InvalidPathException unreadable) {
+      return false;
+    }
   }
 
   private static String natives(BatchHeaders headers) {

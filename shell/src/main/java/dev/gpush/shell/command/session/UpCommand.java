@@ -23,7 +23,6 @@ import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.Table;
-import dev.gpush.shell.why.SessionCommands;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -156,7 +155,7 @@ public final class UpCommand implements Action {
     try (Talk.Step _ = call.talk().step("asking the backends")) {
       outlook = call.services().sessions().plan(request);
     }
-    var failures = new FailureText(call.words());
+    var failures = call.failures();
     if (json) {
       call.print(Documents.plans(outlook, failures));
     } else {
@@ -284,7 +283,7 @@ public final class UpCommand implements Action {
     }
     problems.forEach(problem -> call.say("warning: " + problem.sentence()));
     if (!problems.isEmpty()) {
-      call.say("details: " + new SessionCommands(call.common().session).of("check"));
+      call.say("details: " + call.commands().of("check"));
     }
   }
 
@@ -300,8 +299,10 @@ public final class UpCommand implements Action {
             + " on "
             + session.backend()
             + (session.detail().isEmpty() ? "" : ": " + session.detail()));
-    var commands = new SessionCommands(call.common().session);
     call.say(
-        "status: gpush ps · follow: " + commands.of("up") + " · cancel: " + commands.of("down"));
+        "status: gpush ps · follow: "
+            + call.commands().of("up")
+            + " · cancel: "
+            + call.commands().of("down"));
   }
 }

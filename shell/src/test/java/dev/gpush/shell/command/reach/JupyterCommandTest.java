@@ -64,12 +64,12 @@ final class JupyterCommandTest {
         http://localhost:8891/?token=abc
         $ gpush jupyter -s gpus --on 1 --gpus 3
         2> gpush: gpush jupyter was not run
-        2>   because node 1 has a notebook that claims 2, not 3; gpush jupyter --stop ends that first
+        2>   because node 1 has a notebook that claims 2, not 3; gpush jupyter -s gpus --on 1 --stop ends that first
         2>   try: gpush help jupyter
         ? 2
         $ gpush jupyter -s gpus --gpus 1
         2> gpush: gpush jupyter was not run
-        2>   because node 0 has a Jupyter server that claims no GPUs; gpush jupyter --stop ends that first
+        2>   because node 0 has a Jupyter server that claims no GPUs; gpush jupyter -s gpus --on 0 --stop ends that first
         2>   try: gpush help jupyter
         ? 2
         $ gpush jupyter -s gpus --stop --on 1

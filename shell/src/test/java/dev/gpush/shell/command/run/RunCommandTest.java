@@ -13,14 +13,12 @@ import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
-import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
 import dev.gpush.shell.command.ViewChange;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +27,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 final class RunCommandTest {
   private final Desk desk = new Desk();
@@ -317,6 +314,22 @@ final class RunCommandTest {
   }
 
   @Test
+  void whatIsSuggestedIsAboutTheSessionThatWasNamed() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.sessions.add("big", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failure = Optional.of(new LaunchFailure.NoFreeSlots("all slots", List.of("run 3")));
+
+    desk.expect(
+        """
+        $ gpush run -s big train.py
+        2> gpush: not enough is free for this run, which asks for all slots
+        2>   because claimed by run 3; gpush stop -s big 3 frees it, --queue waits for it
+        2>   try: gpush run --queue -s big train.py
+        ? 255
+        """);
+  }
+
+  @Test
   void theFirstLineAfterAFailedRunSaysWhoWhereAndWhy() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.runs.exit = Optional.of(1);
@@ -499,40 +512,6 @@ final class RunCommandTest {
         2>   try: gpush down --discard -s devbox
         ? 3
         """);
-  }
-
-  @Test
-  void aBatchScriptSaysWhatTheRunClaims(@TempDir Path folder) throws Exception {
-    Files.writeString(folder.resolve("job.sbatch"), "#!/bin/bash\n");
-    desk.folder = folder;
-    desk.sessions.add("devbox", folder, 4, new GpuRequest(Optional.of("H100"), 8));
-    desk.headers =
-        new BatchHeaders(
-            Optional.of(4),
-            Optional.of(GpuRequest.parse("2")),
-            Optional.of(Duration.ofHours(8)),
-            Optional.of(2),
-            List.of("--partition=gpu", "--time=480"),
-            List.of("--output=x (gpush logs has the output of runs)"));
-
-    desk.expect(
-        """
-        $ gpush run --nodes 2 job.sbatch 7
-        2> job.sbatch: --nodes 4 --gpus 2 --for 8h; for Slurm: --partition=gpu
-        2> not used: --output=x (gpush logs has the output of runs)
-        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
-        [0] hello
-        2> [1] warning
-        """);
-
-    RunRequest request = desk.runs.launched.getFirst();
-    assertEquals(List.of("job.sbatch", "7"), request.command().words());
-    assertEquals(Optional.of(2), request.claim().nodes());
-    assertEquals(Optional.of(GpuRequest.parse("2")), request.claim().gpus());
-    assertEquals(Optional.of(2), request.ranks().perNode());
-    RunTarget target = desk.runs.targets.getFirst();
-    assertEquals(List.of("--partition=gpu", "--time=480"), target.natives());
-    assertEquals(Optional.of(Duration.ofHours(8)), target.hardEnd());
   }
 
   @Test

@@ -27,6 +27,7 @@ import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,6 +89,22 @@ final class PlacementTest {
         talk.lines().contains("on rack: free now; hpc would be ≈10m"), talk.lines()::toString);
     assertEquals(List.of(), places.site("hpc").waiting());
     down(sessions);
+  }
+
+  @Test
+  void podsAreAttachedToOnABackendThatHasSome() throws Exception {
+    Files.writeString(
+        rig.path("home/config.yaml"), "backends: {cw: {kind: kubernetes}, hpc: {kind: local}}\n");
+    UpRequest asked = places.ask();
+    UpRequest attaching = asked.wanting(asked.wanted().attach(Optional.of("job/train")));
+    GatewaySessions sessions = sessions(places.plain("hpc"));
+
+    var refused = assertThrows(GpushException.class, () -> sessions.up(attaching, talk));
+
+    assertEquals(
+        new BackendFailure.NeverFits(
+            "hpc", "only a Kubernetes backend has pods to attach to", List.of("--backend cw")),
+        refused.failure());
   }
 
   @Test

@@ -1,5 +1,6 @@
-package dev.gpush.shell.why;
+package dev.gpush.core.text;
 
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -15,7 +16,12 @@ public record SessionCommands(Optional<String> session) {
     String[] parts = words.split(" ", 2);
     return "gpush "
         + parts[0]
-        + session.map(name -> " -s " + name).orElse("")
+        + session.map(name -> " -s " + Clean.word(name)).orElse("")
         + (parts.length == 1 ? "" : " " + parts[1]);
+  }
+
+  /** The same of single words, which may need quotes. */
+  public String of(List<String> words) {
+    return of(Clean.command(words));
   }
 }
