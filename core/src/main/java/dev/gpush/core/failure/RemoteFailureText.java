@@ -277,7 +277,7 @@ final class RemoteFailureText {
                   ? "ls " + Clean.word(folder)
                   : typed
                       .replaced(script, nearest.getFirst())
-                      .orElse("gpush run " + Clean.word(nearest.getFirst())));
+                      .orElse(commands.of(List.of("run", nearest.getFirst()))));
       case LaunchFailure.ScriptIgnored(var script, var pattern) ->
           Message.of(
               script + " is here, but is not sent to the nodes",
