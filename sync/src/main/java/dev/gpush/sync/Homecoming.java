@@ -57,7 +57,7 @@ public final class Homecoming {
 
   /**
    * Whether a file that comes home replaces a version that both sides had. If that is not sure, as
-   * in a new gateway, what is here goes to the trash.
+   * in a new gateway until a push has held nothing, what is here goes to the trash.
    */
   private boolean isSure;
 
@@ -200,7 +200,7 @@ public final class Homecoming {
     isSure = wasSure && !isWithEditors;
     try {
       Push.Done done = push.run(open, fresh);
-      isSure = wasSure || isWithEditors;
+      isSure = wasSure || isWithEditors && done.decisions().held().isEmpty();
       return done;
     } catch (Push.Again nothingIsCommitted) {
       isSure = wasSure;
