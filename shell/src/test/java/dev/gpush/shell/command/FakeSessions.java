@@ -65,6 +65,9 @@ public final class FakeSessions implements Sessions {
   public Optional<String> runInProgress = Optional.empty();
   List<Integer> stopped = List.of();
 
+  /** What the end of any session would mean. */
+  Ending ending = new Ending(List.of(), Optional.empty());
+
   FakeSessions(Clock clock) {
     this.clock = clock;
   }
@@ -243,6 +246,12 @@ public final class FakeSessions implements Sessions {
     all.remove(name.text());
     stopped.forEach(run -> talk.say("stopped run " + run));
     return new GivenBack(stopped, kept);
+  }
+
+  @Override
+  public Ending ending(SessionName name, Talk talk) {
+    failing();
+    return ending;
   }
 
   @Override

@@ -28,6 +28,11 @@ final class UnsavedFiles {
 
   /** What to ask before they are lost. */
   static Optional<String> question(LiveSession session) throws InterruptedException {
+    return words(session).map(lost -> lost + "; give the nodes back?");
+  }
+
+  /** What would be lost. */
+  static Optional<String> words(LiveSession session) throws InterruptedException {
     if (session.backend().capabilities().keepsFiles() || session.entry().grant().isEmpty()) {
       return Optional.empty();
     }
@@ -53,11 +58,11 @@ final class UnsavedFiles {
       }
     }
     return files > 0 || !silent.isEmpty()
-        ? Optional.of(question(session, files, bytes, named, silent))
+        ? Optional.of(words(session, files, bytes, named, silent))
         : Optional.empty();
   }
 
-  private static String question(
+  private static String words(
       LiveSession session, long files, long bytes, List<String> named, List<String> silent) {
     var words = new StringBuilder();
     if (files > 0) {
@@ -71,7 +76,7 @@ final class UnsavedFiles {
       words.append(files > 0 ? "; " : "").append("gpush could not check node ");
       words.append(String.join(", ", silent)).append(" for files that exist only there");
     }
-    return words.append("; give the nodes back?").toString();
+    return words.toString();
   }
 
   static String size(long bytes) {
