@@ -58,6 +58,7 @@ public final class Loop {
   private final LiveReader reader;
   private final ShellWatch watch;
   private volatile String shown = "";
+  private List<String> asked = List.of();
 
   /** How it uses the terminal. */
   enum Manner {
@@ -218,13 +219,26 @@ public final class Loop {
       }
       try {
         String text = reader.readLine(LiveReader.prompt(prompt(tasks)));
-        lines = Line.all(text, files.home());
+        lines = text.isEmpty() ? wanted() : Line.all(text, files.home());
       } catch (UserInterruptException cleared) {
         lines = List.of();
       } catch (EndOfFileException over) {
         return new End.Left(status);
       }
     }
+  }
+
+  /**
+   * What an empty line does: what the prompt asks of the user, if anything. A paste is one text
+   * with all its lines, except where the terminal cannot tell it from keys.
+   */
+  private List<Line> wanted() {
+    List<String> words = manner == Manner.LIVE ? watch.needs() : asked;
+    if (words.isEmpty() || terminal.getType().startsWith(Terminal.TYPE_DUMB)) {
+      return List.of();
+    }
+    print(String.join(" ", words));
+    return List.of(new Line.Command(words));
   }
 
   /** Ctrl-C and Ctrl-Z are meant for all its lines, and what follows a cd for that folder. */
@@ -289,6 +303,7 @@ public final class Loop {
       watch.take().forEach(this::print);
     }
     watch.asks();
+    asked = watch.needs();
     shown = decorated(answer(tasks).orElseGet(watch::prompt));
     return shown;
   }
