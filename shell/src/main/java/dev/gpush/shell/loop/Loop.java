@@ -11,6 +11,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.ToldShells;
 import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.text.Look;
+import dev.gpush.shell.text.Prose;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -255,7 +256,7 @@ public final class Loop {
   private Optional<Path> changed(List<String> to) {
     try {
       Path folder = files.changed(to);
-      watch.take().forEach(this::print);
+      watch.take().forEach(this::printEvent);
       if (to.equals(List.of("-"))) {
         print(folder.toString());
       }
@@ -263,7 +264,9 @@ public final class Loop {
     } catch (IOException unusable) {
       String what = "cannot change to " + (to.isEmpty() ? files.home() : Clean.command(to));
       String because = FileReason.of(unusable);
-      print(Message.of(what, because, "!ls    # what is here").text().stripTrailing());
+      var look = new Look(false, false, 0, terminal.getColumns());
+      Message message = Message.of(what, because, "!ls    # what is here");
+      print(look.text(message).stripTrailing());
       return Optional.empty();
     }
   }
@@ -271,6 +274,10 @@ public final class Loop {
   private void print(String line) {
     terminal.writer().println(line);
     terminal.flush();
+  }
+
+  private void printEvent(String event) {
+    Prose.lines("", event, terminal.getColumns()).forEach(this::print);
   }
 
   private void clear() {
@@ -300,7 +307,7 @@ public final class Loop {
   /** An answer has the save of this moment, which the watch may not know yet. */
   private String prompt(Tasks tasks) {
     if (manner == Manner.PLAIN) {
-      watch.take().forEach(this::print);
+      watch.take().forEach(this::printEvent);
     }
     watch.asks();
     asked = watch.needs();

@@ -15,7 +15,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.TraceText;
 import dev.gpush.shell.render.WhyDocuments;
-import dev.gpush.shell.text.Width;
+import dev.gpush.shell.text.Prose;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.top.TopPictures;
 import dev.gpush.shell.why.Explanation;
@@ -56,8 +56,8 @@ import picocli.CommandLine.Parameters;
 public final class WhyCommand implements Action {
   private static final String CONTINUED = "    ";
 
-  /** A narrower terminal, or none. */
-  private static final int LEAST_COLUMNS = 20;
+  /** Below the first thing to try. */
+  private static final String TRIED = "       ";
 
   @Parameters(
       paramLabel = "RUN|NAME",
@@ -272,19 +272,18 @@ public final class WhyCommand implements Action {
       sentence(call, "  ", each.text());
       each.below().forEach(line -> call.print("    " + indented(line) + "\n"));
     }
-    String label = "try: ";
+    String label = "  try: ";
     for (String remedy : answer.remedies()) {
-      call.print("  " + label + Clean.line(remedy) + "\n");
-      label = "     ";
+      sentence(call, label, remedy);
+      label = TRIED;
     }
   }
 
-  /** In a terminal, lines end between words. Commands and stack lines stay whole, to be copied. */
+  /** In a terminal, lines end between words. Stack lines stay whole, to be copied. */
   private static void sentence(Call call, String lead, String text) {
-    int columns = call.console().look().columns() - lead.length() - CONTINUED.length();
-    String line = Clean.line(text);
-    List<String> lines = columns < LEAST_COLUMNS ? List.of(line) : Width.wrapped(line, columns);
-    call.print(lead + String.join("\n" + lead + CONTINUED, lines) + "\n");
+    String next = lead.isBlank() ? lead + CONTINUED : TRIED + CONTINUED;
+    int columns = call.console().look().columns();
+    Prose.lines(lead, next, Clean.line(text), columns).forEach(line -> call.print(line + "\n"));
   }
 
   /** Cleaned without the loss of its indentation, which tells a traceback's lines apart. */
