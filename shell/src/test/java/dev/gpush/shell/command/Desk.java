@@ -54,6 +54,10 @@ import java.util.function.Function;
 public final class Desk {
   public static final Path PROJECT = Path.of("/home/ann/proj");
 
+  /** As Slurm's backend says it, after the place in the queue. */
+  public static final String WAITS =
+      " · ≈14:20 · jobs of higher priority come first · slurm job 4711";
+
   /** Of a batch script that asks for nothing. */
   private static final BatchHeaders NO_HEADERS =
       new BatchHeaders(

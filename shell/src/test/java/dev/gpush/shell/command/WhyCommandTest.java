@@ -139,12 +139,12 @@ final class WhyCommandTest {
 
   @Test
   void aSessionWithoutNodesSaysWhatItWaitsFor() {
-    desk.sessions.change(new ViewChange(devbox).queued("4 of 19 · ≈14:20 ±40m · Priority").view());
+    desk.sessions.change(new ViewChange(devbox).queued("4 of 19" + Desk.WAITS).view());
 
     desk.expect(
         """
         $ gpush why
-        devbox has waited for 2 cpu nodes on local for 12m: 4 of 19 · ≈14:20 ±40m · Priority
+        devbox has waited for 2 cpu nodes on local for 12m: 4 of 19 · ≈14:20 · jobs of higher priority come first · slurm job 4711
           try: gpush up --dry-run says what smaller request would start, and when this one
                gpush down devbox cancels it
         """);

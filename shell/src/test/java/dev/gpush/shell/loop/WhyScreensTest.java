@@ -82,7 +82,7 @@ final class WhyScreensTest {
 
   private static void happens(Code code, Desk desk) {
     switch (code) {
-      case QUEUED -> change(desk, of().queued("4 of 19 · ≈14:20 ±40m · Priority"));
+      case QUEUED -> change(desk, of().queued("4 of 19" + Desk.WAITS));
       case STARTING -> change(desk, of().state(SessionState.GRANTED, "linking 2 nodes"));
       case NEEDS_LOGIN -> {
         SessionView.Status status =
