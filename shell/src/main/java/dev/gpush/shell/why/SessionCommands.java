@@ -18,4 +18,9 @@ public record SessionCommands(Optional<String> session) {
         + session.map(name -> " -s " + name).orElse("")
         + (parts.length == 1 ? "" : " " + parts[1]);
   }
+
+  /** A remedy that may be a command; others stay as they are. */
+  public String named(String remedy) {
+    return remedy.startsWith("gpush ") ? of(remedy.substring("gpush ".length())) : remedy;
+  }
 }

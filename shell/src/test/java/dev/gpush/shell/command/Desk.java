@@ -131,9 +131,10 @@ public final class Desk {
   }
 
   /**
-   * @param programLimit how long node 0 may take to say whether it has a program
+   * @param limit how long node 0 may take to say whether it has a program, and backends to say what
+   *     they would grant
    */
-  public Desk(Duration programLimit) {
+  public Desk(Duration limit) {
     handler =
         new ShellHandler(
             new Services(
@@ -155,7 +156,7 @@ public final class Desk {
                       bugs.add(bug);
                       return log;
                     }),
-                new Services.Timing(clock, tick -> ticker.start(tick), programLimit),
+                new Services.Timing(clock, tick -> ticker.start(tick), limit, limit),
                 new Services.Version("0.1.0", "3f9a1c")));
   }
 

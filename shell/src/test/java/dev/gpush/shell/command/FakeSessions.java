@@ -21,6 +21,7 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
@@ -52,6 +53,9 @@ public final class FakeSessions implements Sessions {
   List<String> chosen = List.of();
   String why = "";
   Map<String, Outlook.Smaller> smaller = Map.of();
+
+  /** What happens while backends are asked for a plan. */
+  Work<Boolean, RuntimeException> planning = () -> true;
 
   /** How long the start of the next sessions took. */
   Trace trace = Trace.none();
@@ -197,8 +201,9 @@ public final class FakeSessions implements Sessions {
   }
 
   @Override
-  public Outlook plan(UpRequest request) {
+  public Outlook plan(UpRequest request) throws InterruptedException {
     asked.add(request);
+    planning.run();
     List<Outlook.Offer> offers =
         plans.entrySet().stream()
             .map(

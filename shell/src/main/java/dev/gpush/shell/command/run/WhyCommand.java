@@ -6,10 +6,13 @@ import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
+import dev.gpush.core.session.Outlook.Smaller;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Clean;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -28,8 +31,10 @@ import dev.gpush.shell.why.SessionExplanation;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -134,7 +139,31 @@ public final class WhyCommand implements Action {
     SessionView session = call.session(what.or(call::named));
     return SessionExplanation.hasNodes(session)
         ? withNodes(call, session)
-        : ofSession(call, session, Optional.empty(), Optional.empty());
+        : withoutNodes(call, session);
+  }
+
+  private Answer withoutNodes(Call call, SessionView session) throws InterruptedException {
+    Map<String, Smaller> smaller =
+        SessionExplanation.waits(session) ? smaller(call, session) : Map.of();
+    Explanation found = SessionExplanation.of(session, smaller, commands(call), call.now());
+    return Answer.of(session, Optional.empty(), found);
+  }
+
+  /** What would be granted now; none where that is not known in time. */
+  private static Map<String, Smaller> smaller(Call call, SessionView session)
+      throws InterruptedException {
+    UpRequest request =
+        UpRequest.of(session.root(), call.environment()).named(Optional.of(session.name()));
+    try (Tasks tasks = Tasks.named("why", (_, bug) -> report(call, bug))) {
+      Duration limit = call.services().timing().planLimit();
+      return tasks.within(limit, "plan", () -> call.services().sessions().plan(request)).smaller();
+    } catch (TimeoutException | GpushException noAnswer) {
+      return Map.of();
+    }
+  }
+
+  private static void report(Call call, Throwable bug) {
+    call.services().gateway().bugs().report("why", bug);
   }
 
   private Answer ofSession(
