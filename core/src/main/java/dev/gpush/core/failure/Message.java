@@ -25,12 +25,7 @@ public record Message(String what, List<String> because, String remedy) {
 
   /** The lines for standard error. */
   public String text() {
-    return text("gpush:");
-  }
-
-  /** {@link #text()} with this first word, which may have a colour. */
-  public String text(String first) {
-    var text = new StringBuilder(first).append(' ').append(Clean.line(what)).append('\n');
+    var text = new StringBuilder("gpush: ").append(Clean.line(what)).append('\n');
     String lead = "  because ";
     for (String line : because) {
       text.append(lead).append(Clean.line(line)).append('\n');

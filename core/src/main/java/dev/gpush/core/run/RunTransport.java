@@ -27,12 +27,16 @@ public record RunTransport(
     return !although.isEmpty();
   }
 
-  /** {@code TCP over eth0, although 400G InfiniBand is there: NCCL cannot load …; try: …}. */
-  public String sentence() {
+  /** {@code TCP over eth0, although 400G InfiniBand is there: NCCL cannot load …}. */
+  public String finding() {
     return network
         + (although.isEmpty() ? "" : ", although " + although)
-        + (because.isEmpty() ? "" : ": " + because)
-        + (remedy.isEmpty() ? "" : "; try: " + remedy);
+        + (because.isEmpty() ? "" : ": " + because);
+  }
+
+  /** The finding, and what to try. */
+  public String sentence() {
+    return finding() + (remedy.isEmpty() ? "" : "; try: " + remedy);
   }
 
   /** The form that is stored with a run and printed by {@code --json}. */

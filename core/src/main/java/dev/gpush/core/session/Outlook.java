@@ -25,7 +25,12 @@ public record Outlook(
   }
 
   /** A part of the request: fewer nodes, or fewer GPUs on each. */
-  public record Smaller(int nodes, GpuRequest gpus) {}
+  public record Smaller(int nodes, GpuRequest gpus) {
+    /** As {@code up} reads it: {@code --nodes 1 --gpus H100:8}. */
+    public String options() {
+      return "--nodes " + nodes + (gpus.isNone() ? "" : " --gpus " + gpus);
+    }
+  }
 
   /**
    * One backend's answer.

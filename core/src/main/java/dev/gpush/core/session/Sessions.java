@@ -53,6 +53,9 @@ public interface Sessions {
    */
   GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException;
 
+  /** What {@link #down} would end and lose; nothing is ended. */
+  Ending ending(SessionName name, Talk talk) throws InterruptedException;
+
   /**
    * Moves the hard end to {@code fromNow}, and restarts the idle time; empty fromNow only does the
    * latter.
@@ -157,6 +160,25 @@ public interface Sessions {
     public GivenBack {
       stopped = List.copyOf(stopped);
       kept = List.copyOf(kept);
+    }
+  }
+
+  /**
+   * What the end of a session would mean.
+   *
+   * @param running the runs in progress, the oldest first
+   * @param lost in words, what exists only on the nodes, or which of them could not be asked
+   */
+  record Ending(List<Going> running, Optional<String> lost) {
+    /**
+     * A run in progress.
+     *
+     * @param words what it is, and for how long
+     */
+    public record Going(int number, String words) {}
+
+    public Ending {
+      running = List.copyOf(running);
     }
   }
 

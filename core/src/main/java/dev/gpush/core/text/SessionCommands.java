@@ -24,4 +24,9 @@ public record SessionCommands(Optional<String> session) {
   public String of(List<String> words) {
     return of(Clean.command(words));
   }
+
+  /** A remedy that may be a command; others stay as they are. */
+  public String named(String remedy) {
+    return remedy.startsWith("gpush ") ? of(remedy.substring("gpush ".length())) : remedy;
+  }
 }

@@ -2,6 +2,7 @@ package dev.gpush.core.time;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 
 /** The time of day for people and the monotonic time for everything else. Tests use their own. */
 public interface Clock {
@@ -10,6 +11,11 @@ public interface Clock {
 
   /** Monotonic nanoseconds; only differences mean something. */
   long nanos();
+
+  /** Of this machine, for times that people read where it is not known where they are. */
+  default ZoneId zone() {
+    return ZoneId.systemDefault();
+  }
 
   default void sleep(Duration time) throws InterruptedException {
     Thread.sleep(time);

@@ -15,7 +15,6 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
-import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
@@ -55,7 +54,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /**
  * All sessions of this gateway.
@@ -189,11 +187,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private Found up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
     Config config = configs.load(request.origin().folder());
-    boolean isDiscarding = request.existing() == Existing.REPLACE_AND_DISCARD;
     Optional<Found> found = Optional.empty();
     while (found.isEmpty()) {
       ResolvedUp wish = attached.of(request, config, preferences.wish(request, config));
-      try (var consent = new EndConsent(isDiscarding, talk)) {
+      try (var consent = new EndConsent(request.existing() == Existing.REPLACE_AND_DISCARD, talk)) {
         found = upOnce(request, config, wish, consent, talk, isEnough);
       }
     }
@@ -290,9 +287,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     Config config = configs.load(request.origin().folder());
     ResolvedUp asked = attached.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
-    Stream<LiveSession> there = registry.meant(request.name(), config.root());
-    Optional<LiveSession> waiting = there.filter(LiveSession::isWaiting).findFirst();
-    ResolvedUp wish = waiting.map(session -> asked.over(session.entry())).orElse(asked);
+    ResolvedUp wish =
+        registry
+            .waiting(request.name(), config.root())
+            .map(session -> asked.over(session.entry()))
+            .orElse(asked);
     return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
   }
 
@@ -347,11 +346,13 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   @Override
+  public Ending ending(SessionName name, Talk talk) throws InterruptedException {
+    return EndConsent.look(find(name), talk);
+  }
+
+  @Override
   public boolean giveUp(SessionName name, Talk talk) {
-    LiveSession session = find(name);
-    Optional<PendingRequest> pending = session.pending();
-    pending.ifPresent(each -> RequestFollowing.giveUp(session, each, talk));
-    return pending.isPresent();
+    return RequestFollowing.giveUp(find(name), talk);
   }
 
   @Override
@@ -481,8 +482,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   public SessionView adopt(Optional<String> which, boolean take, Path folder, Talk talk)
       throws InterruptedException {
     Config config = configs.load(folder);
-    Duration idle = Preferences.idle(config);
-    LiveSession session = adoption.adopt(which, take, config, idle, talk);
+    LiveSession session = adoption.adopt(which, take, config, Preferences.idle(config), talk);
     changed.run();
     return views.of(session, false);
   }

@@ -14,12 +14,15 @@ import dev.gpush.shell.command.reach.JupyterCommand;
 import dev.gpush.shell.command.run.RunCommand;
 import dev.gpush.shell.command.run.SyncCommand;
 import dev.gpush.shell.command.session.TopCommand;
+import dev.gpush.shell.render.SyncText;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -66,7 +69,8 @@ final class Completion {
     List<String> before = words.subList(1, words.size() - 1);
     Optional<OptionSpec> open = openOption(spec, before);
     if (open.isPresent()) {
-      return values(open.get().paramLabel());
+      String label = open.get().paramLabel();
+      return label.equals("RANKS") ? ranks(before, typed) : values(label);
     }
     if (typed.startsWith("--") && typed.contains("=")) {
       return assigned(spec, typed);
@@ -90,7 +94,7 @@ final class Completion {
         default -> List.of();
       };
     }
-    return positional(spec, before);
+    return positional(verb, spec, before);
   }
 
   /** The option whose value comes next, if the last word before was one. */
@@ -115,7 +119,7 @@ final class Completion {
         .toList();
   }
 
-  private List<Candidate> positional(CommandSpec spec, List<String> before) {
+  private List<Candidate> positional(String verb, CommandSpec spec, List<String> before) {
     int given = 0;
     for (int at = 0; at < before.size(); at++) {
       boolean value = at > 0 && openOption(spec, before.subList(0, at)).isPresent();
@@ -130,11 +134,44 @@ final class Completion {
       return List.of();
     }
     String label = parameters.get(at).paramLabel();
+    if (verb.equals("pull")) {
+      return Stream.concat(orNone(this::staying).stream(), Stream.of(FILES)).toList();
+    }
     if (!label.equals("WHAT")) {
       return values(label);
     }
     boolean keeps = before.stream().anyMatch(word -> word.split("=", 2)[0].equals("--keep"));
-    return keeps ? List.of(FILES) : given == 0 ? values(label) : List.of();
+    if (keeps) {
+      List<Candidate> held = orNone(this::held);
+      return held.isEmpty() ? List.of(FILES) : held;
+    }
+    return given == 0 ? values(label) : List.of();
+  }
+
+  /** Paths that the user has to decide about. */
+  private List<Candidate> held() {
+    SessionView session = call.silently();
+    return call.services().sessions().syncState(session.name()).versions().held().stream()
+        .map(
+            each ->
+                new Candidate(typed(session, each.path()), each.why(SyncText.time(call.zone()))))
+        .toList();
+  }
+
+  /** Files of the editors' node that do not come home by themselves. */
+  private List<Candidate> staying() {
+    SessionView session = call.silently();
+    return call.services().sessions().syncState(session.name()).staying().stream()
+        .filter(each -> !each.what().endsWith("/"))
+        .map(each -> new Candidate(typed(session, each.what()), Clean.line(each.why())))
+        .toList();
+  }
+
+  /** A path of the workspace as it is typed in the user's folder. */
+  private String typed(SessionView session, String path) {
+    Path root = session.root();
+    Path from = call.folder().startsWith(root) ? call.folder() : root;
+    return from.relativize(root.resolve(path)).toString();
   }
 
   private static List<Candidate> options(CommandSpec spec) {
@@ -170,6 +207,7 @@ final class Completion {
       case "PLACE" -> places();
       case "RUN" -> orNone(this::runs);
       case "RUN|NAME" -> Stream.concat(values("RUN").stream(), values("NAME").stream()).toList();
+      case "RANKS" -> ranks(List.of(), "");
       case "GENERATION" -> orNone(this::generations);
       case "NODE", "NODES" -> orNone(this::nodes);
       case "BACKEND" ->
@@ -195,7 +233,7 @@ final class Completion {
       case "SORT" -> plain(TopCommand.SORTS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "FILE", "FOLDER", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
-      case "N", "GPUS", "HOST", "SLOTS", "RANKS", "PODS", "SECONDS", "NAME=VALUE", "NAME[=VALUE]" ->
+      case "N", "GPUS", "HOST", "SLOTS", "PODS", "SECONDS", "NAME=VALUE", "NAME[=VALUE]" ->
           List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
@@ -214,6 +252,27 @@ final class Completion {
   private List<Candidate> runs() {
     SessionName session = call.session().name();
     return call.services().runs().list(session).stream().map(Completion::run).toList();
+  }
+
+  /**
+   * Of the run that was named, else of the newest one, after what is typed of a list already.
+   *
+   * @param before the words of the command
+   */
+  private List<Candidate> ranks(List<String> before, String typed) {
+    String list = typed.substring(0, typed.lastIndexOf(',') + 1);
+    return orNone(
+        () -> {
+          List<RunView> runs = call.services().runs().list(call.silently().name());
+          Optional<RunView> run =
+              runs.stream()
+                  .filter(each -> before.contains("" + each.number()))
+                  .findFirst()
+                  .or(() -> runs.stream().findFirst());
+          return IntStream.range(0, run.map(RunView::ranks).orElse(0))
+              .mapToObj(rank -> new Candidate(list + rank, ""))
+              .toList();
+        });
   }
 
   /** Those with which runs began, each with the newest of its runs. */

@@ -60,7 +60,7 @@ final class HelpScreen {
       Gang     flags > gpush.local.yaml > gpush.yaml > last used here > config > site
       Python   --python > gpush.yaml > .venv or uv.lock > image > active conda
       Folder   your folder in the workspace; results go to $GPUSH_OUTPUT
-      Options  -s NAME --json -q -v --yes --dry-run (up: where, when)
+      Options  -s NAME --json -q -v --yes --dry-run (where, when; no effect)
 
       gpush alone opens the shell. gpush help COMMAND | slurm | kubernetes | skypilot
       Exit 0 done, 1 failed, 2 usage, 3 environment, 4 bug; run, exec: theirs, or 255

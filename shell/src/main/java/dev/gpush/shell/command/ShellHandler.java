@@ -146,16 +146,15 @@ public final class ShellHandler implements Handler {
     return new Look(
         facts.err() && smart,
         facts.err() && facts.colours() > 0,
-        facts.out() ? facts.columns() : 0);
+        facts.out() ? facts.columns() : 0,
+        facts.err() ? facts.columns() : 0);
   }
 
   private static int tell(
       CommandConsole console, Common common, List<String> words, GpushException known) {
     Failure failure = known.failure();
     String text =
-        new FailureText(words, new SessionCommands(common.session))
-            .of(failure)
-            .text(console.look().red("gpush:"));
+        console.look().text(new FailureText(words, new SessionCommands(common.session)).of(failure));
     if (common.verbose) {
       text += "  code: " + failure.kind() + "\n";
       for (Throwable cause = known.getCause(); cause != null; cause = cause.getCause()) {

@@ -114,7 +114,7 @@ public final class CommandConsole {
   }
 
   private void draw(String line) {
-    int columns = look.columns() == 0 ? 80 : look.columns();
+    int columns = look.errorColumns() == 0 ? 80 : look.errorColumns();
     talk("\r" + look.dim(Width.cut(line, columns - 1)) + "\u001b[K");
     shown = line;
   }

@@ -6,6 +6,8 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.text.Prose;
+import dev.gpush.shell.text.Width;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +24,9 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
 
   /** Where a line stays, as in the log of a build. */
   private static final Duration PLAIN_PATIENCE = Duration.ofSeconds(3);
+
+  /** In fewer columns, what it waits for needs them all. */
+  private static final int LEAST = 60;
 
   private final CommandConsole console;
   private final Clock clock;
@@ -56,8 +61,12 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   @Override
   public void say(String line) {
     if (!quiet) {
-      console.err(Clean.line(line));
+      write(Clean.line(line));
     }
+  }
+
+  private void write(String line) {
+    console.err(String.join("\n", Prose.lines("", line, console.look().errorColumns())));
   }
 
   @Override
@@ -147,7 +156,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   // holds lock
   private void sayOnce(Open newest) {
     open.subList(0, open.indexOf(newest) + 1).forEach(step -> step.said = true);
-    console.err(newest.words() + " …");
+    write(newest.words() + " …");
   }
 
   private void end(Open step) {
@@ -203,8 +212,12 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
       return Clean.line(what) + (detail.isEmpty() ? "" : ": " + Clean.line(detail));
     }
 
+    /** A terminal that cuts it shows since when all the same, unless it is narrow. */
     private String line(long now) {
-      return "… " + words() + " · " + DurationText.of(Duration.ofNanos(now - since));
+      String age = " · " + DurationText.of(Duration.ofNanos(now - since));
+      int columns = console.look().errorColumns();
+      int room = columns < LEAST ? 0 : columns - 1 - Width.of(age);
+      return Width.cut("… " + words(), room) + age;
     }
   }
 }

@@ -12,25 +12,30 @@ public final class JsonLines implements RunPrinter {
   private static final byte[] NONE = new byte[0];
 
   private final OutputPump pump;
+  private final boolean hasRanks;
 
-  public JsonLines(OutputPump pump) {
+  private JsonLines(OutputPump pump, boolean hasRanks) {
     this.pump = pump;
+    this.hasRanks = hasRanks;
+  }
+
+  /** Of a run. */
+  public static JsonLines ofRanks(OutputPump pump) {
+    return new JsonLines(pump, true);
+  }
+
+  /** Of a command on nodes. */
+  public static JsonLines ofNodes(OutputPump pump) {
+    return new JsonLines(pump, false);
   }
 
   @Override
   public void line(int node, int rank, boolean isError, byte[] text) {
+    Json.Obj from = Json.object("type", "line", "node", node);
     Json.Obj line =
-        Json.object(
-            "type",
-            "line",
-            "node",
-            node,
-            "rank",
-            rank,
-            "stream",
-            isError ? "err" : "out",
-            "text",
-            new String(text, StandardCharsets.UTF_8));
+        (hasRanks ? from.with("rank", rank) : from)
+            .with("stream", isError ? "err" : "out")
+            .with("text", new String(text, StandardCharsets.UTF_8));
     pump.write(false, NONE, line.write().getBytes(StandardCharsets.UTF_8));
   }
 

@@ -1,5 +1,6 @@
 package dev.gpush.shell.loop;
 
+import dev.gpush.shell.text.Prose;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,7 +57,9 @@ final class LiveReader extends LineReaderImpl {
         return;
       }
       Around around = news.get();
-      around.above().forEach(this::printAbove);
+      around.above().stream()
+          .flatMap(line -> Prose.lines("", line, size.getColumns()).stream())
+          .forEach(this::printAbove);
       setPrompt(prompt(around.prompt()));
       last = around.below();
       redisplay();

@@ -11,6 +11,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.ToldShells;
 import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.text.Look;
+import dev.gpush.shell.text.Prose;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,6 +59,7 @@ public final class Loop {
   private final LiveReader reader;
   private final ShellWatch watch;
   private volatile String shown = "";
+  private List<String> asked = List.of();
 
   /** How it uses the terminal. */
   enum Manner {
@@ -222,13 +224,26 @@ public final class Loop {
       }
       try {
         String text = reader.readLine(LiveReader.prompt(prompt(tasks)));
-        lines = Line.all(text, files.home());
+        lines = text.isEmpty() ? wanted() : Line.all(text, files.home());
       } catch (UserInterruptException cleared) {
         lines = List.of();
       } catch (EndOfFileException over) {
         return new End.Left(status);
       }
     }
+  }
+
+  /**
+   * What an empty line does: what the prompt asks of the user, if anything. A paste is one text
+   * with all its lines, except where the terminal cannot tell it from keys.
+   */
+  private List<Line> wanted() {
+    List<String> words = manner == Manner.LIVE ? watch.needs() : asked;
+    if (words.isEmpty() || terminal.getType().startsWith(Terminal.TYPE_DUMB)) {
+      return List.of();
+    }
+    print(String.join(" ", words));
+    return List.of(new Line.Command(words));
   }
 
   /**
@@ -248,7 +263,7 @@ public final class Loop {
   private Optional<Path> changed(List<String> to) {
     try {
       Path folder = files.changed(to);
-      watch.take().forEach(this::print);
+      watch.take().forEach(this::printEvent);
       if (to.equals(List.of("-"))) {
         print(folder.toString());
       }
@@ -256,7 +271,9 @@ public final class Loop {
     } catch (IOException unusable) {
       String what = "cannot change to " + (to.isEmpty() ? files.home() : Clean.command(to));
       String because = FileReason.of(unusable);
-      print(Message.of(what, because, "!ls    # what is here").text().stripTrailing());
+      var look = new Look(false, false, 0, terminal.getColumns());
+      Message message = Message.of(what, because, "!ls    # what is here");
+      print(look.text(message).stripTrailing());
       return Optional.empty();
     }
   }
@@ -264,6 +281,10 @@ public final class Loop {
   private void print(String line) {
     terminal.writer().println(line);
     terminal.flush();
+  }
+
+  private void printEvent(String event) {
+    Prose.lines("", event, terminal.getColumns()).forEach(this::print);
   }
 
   private void clear() {
@@ -293,9 +314,10 @@ public final class Loop {
   /** An answer has the save of this moment, which the watch may not know yet. */
   private String prompt(Tasks tasks) {
     if (manner == Manner.PLAIN) {
-      watch.take().forEach(this::print);
+      watch.take().forEach(this::printEvent);
     }
     watch.asks();
+    asked = watch.needs();
     shown = decorated(answer(tasks).orElseGet(watch::prompt));
     return shown;
   }

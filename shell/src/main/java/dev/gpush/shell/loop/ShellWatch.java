@@ -45,6 +45,7 @@ final class ShellWatch {
   private final EventFold waiting = new EventFold(Duration.ZERO);
   private String prompt = PictureText.PLAIN_PROMPT;
   private String status = "";
+  private String needs = "";
   private boolean isNew;
   private boolean isBusy;
   private String verb = "";
@@ -91,6 +92,7 @@ final class ShellWatch {
       isLost = !status.isEmpty() && !isOf(Set.of("gateway"));
       prompt = PictureText.PLAIN_PROMPT;
       status = "";
+      needs = "";
       isNew = true;
     } else if (isLost) {
       isLost = false;
@@ -118,6 +120,7 @@ final class ShellWatch {
         isNew = true;
       }
       case "status" -> status = Clean.line(text);
+      case "needs" -> needs = Clean.line(text);
       case "event" -> ShellEvent.parse(text).filter(this::isNews).ifPresent(waiting::add);
       default -> {} // Of a newer gateway.
     }
@@ -154,6 +157,11 @@ final class ShellWatch {
   /** The newest prompt that it knows. */
   synchronized String prompt() {
     return prompt;
+  }
+
+  /** The words of the command that does what its prompt asks of the user; empty: nothing. */
+  synchronized List<String> needs() {
+    return needs.isEmpty() ? List.of() : List.of(needs.split(" "));
   }
 
   /** Takes what has come while no line was edited. */

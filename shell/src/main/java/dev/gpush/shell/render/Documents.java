@@ -18,6 +18,7 @@ import dev.gpush.core.session.PortForward;
 import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.Sessions.Ending;
 import dev.gpush.core.session.Sessions.GivenBack;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Trace;
@@ -278,6 +279,24 @@ public final class Documents {
         "backend", session.backend(),
         "stopped", end.stopped(),
         "kept", end.kept());
+  }
+
+  /** What the end of a session would mean. */
+  public static Json.Obj ending(SessionView session, Ending end) {
+    return Json.object(
+        "session", session.name().text(),
+        "backend", session.backend(),
+        "running", end.running().stream().map(Ending.Going::number).toList(),
+        "lost", end.lost());
+  }
+
+  /** What {@code stop} has ended; empty: the request of a session that waited. */
+  public static Json.Obj stopped(SessionView session, Optional<RunView> run) {
+    return Json.object(
+        "session", session.name().text(),
+        "run", run.map(RunView::number),
+        "state", run.map(each -> each.state().word()),
+        "exit", run.flatMap(RunView::exit));
   }
 
   /** The logins of a backend, all of which are open. */

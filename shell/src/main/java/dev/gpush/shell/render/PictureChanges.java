@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** What has happened between two looks at a session, in words. */
@@ -34,6 +35,9 @@ public final class PictureChanges {
 
   /** This many files are named. */
   private static final int NAMED = 3;
+
+  /** The estimate in "4 of 19 · ≈14:20 · …", and how many wait. */
+  private static final Pattern MOVING = Pattern.compile("≈[^·]*|(?<=[0-9]) of [0-9]+(?= ·)");
 
   private static final String UP = "up";
 
@@ -239,13 +243,18 @@ public final class PictureChanges {
   }
 
   private void addQueue() {
-    if (now.state() == SessionState.QUEUED && !now.detail().equals(before.detail())) {
+    if (now.state() == SessionState.QUEUED && !kept(now).equals(kept(before))) {
       events.add(ShellEvent.ofCommand(keyOfQueue(now), now.name() + " is queued: " + now.detail()));
     }
     if (now.state() == SessionState.READY && BEGINNING.contains(before.state())) {
       String what = now.shape() + " on " + now.backend();
       events.add(ShellEvent.ofCommand("ready " + now.name(), now.name() + " is ready: " + what));
     }
+  }
+
+  /** What it waits for, without what moves all the time and is in the prompt. */
+  private static String kept(SessionView session) {
+    return MOVING.matcher(session.detail()).replaceAll("");
   }
 
   private void addLease() {

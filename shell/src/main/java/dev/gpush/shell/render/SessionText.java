@@ -51,9 +51,16 @@ public final class SessionText {
     }
     return switch (session.state()) {
       case READY -> session.shape() + end(session) + " · " + holds(session, runs);
-      case QUEUED -> Width.cut("queued " + session.detail(), PROMPT_COLUMNS);
+      case QUEUED -> queued("queued " + session.detail());
       case DEGRADED, LEAKED, ASKED, GRANTED, RELEASING, RELEASED -> other(session);
     };
+  }
+
+  /** Without its last part, what the scheduler calls it, where only the others fit. */
+  private static String queued(String text) {
+    int last = text.lastIndexOf(" · ");
+    boolean isEnough = last >= PROMPT_COLUMNS / 2 && Width.of(text) > PROMPT_COLUMNS;
+    return Width.cut(isEnough ? text.substring(0, last) : text, PROMPT_COLUMNS);
   }
 
   private static String other(SessionView session) {

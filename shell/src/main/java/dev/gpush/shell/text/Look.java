@@ -1,7 +1,10 @@
 package dev.gpush.shell.text;
 
 import dev.gpush.core.failure.Message;
+import dev.gpush.core.text.Clean;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -11,11 +14,14 @@ import java.util.Map;
  * @param colour colour may be used there
  * @param columns the width of the terminal on standard output; 0: it is not a terminal, or its
  *     width is unknown
+ * @param errorColumns the same of standard error
  */
-public record Look(boolean progress, boolean colour, int columns) {
+public record Look(boolean progress, boolean colour, int columns, int errorColumns) {
+  private static final String NAME = "gpush:";
+
   /** Files and pipes. */
   public static Look plain() {
-    return new Look(false, false, 0);
+    return new Look(false, false, 0, 0);
   }
 
   /** Whether the user asks that nothing that was written is written over: for screen readers. */
@@ -23,9 +29,28 @@ public record Look(boolean progress, boolean colour, int columns) {
     return !environment.getOrDefault("GPUSH_PLAIN", "").isEmpty();
   }
 
-  /** The lines of a message, as they are written to standard error. */
+  /** As {@link #text(Message)}. */
   public byte[] bytes(Message message) {
-    return message.text(red("gpush:")).getBytes(StandardCharsets.UTF_8);
+    return text(message).getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** The lines of a message, as they are written to standard error. */
+  public String text(Message message) {
+    var lines = new ArrayList<>(failed(message.what()));
+    String lead = "  because ";
+    for (String line : message.because()) {
+      lines.addAll(Prose.lines(lead, "      ", Clean.line(line), errorColumns));
+      lead = "    ";
+    }
+    lines.addAll(Prose.lines("  try: ", Clean.line(message.remedy()), errorColumns));
+    return String.join("\n", lines) + "\n";
+  }
+
+  /** The first lines of a failure. */
+  List<String> failed(String what) {
+    var lines = new ArrayList<>(Prose.lines(NAME + " ", Clean.line(what), errorColumns));
+    lines.set(0, red(NAME) + lines.getFirst().substring(NAME.length()));
+    return lines;
   }
 
   /** Text in red, for failures. */

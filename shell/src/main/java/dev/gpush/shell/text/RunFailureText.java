@@ -58,9 +58,9 @@ public final class RunFailureText {
 
   /** The verdict, and what is left, as lines for standard error. */
   public byte[] bytes(Look look) {
-    var text = new StringBuilder(look.red("gpush:") + " " + Clean.line(line()) + "\n");
-    left().forEach(line -> text.append("  ").append(Clean.line(line)).append('\n'));
-    return text.toString().getBytes(StandardCharsets.UTF_8);
+    var lines = new ArrayList<>(look.failed(line()));
+    left().forEach(line -> lines.addAll(Prose.lines("  ", Clean.line(line), look.errorColumns())));
+    return (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8);
   }
 
   /** The verdict. */

@@ -51,8 +51,12 @@ public record Explanation(Code code, String text, List<Evidence> evidence, List<
     BEHIND,
     /** Works; something differs from its like. */
     STANDS_OUT,
+    /** At least half of the ranks wait for a disk or a network file system. */
+    STORAGE,
     /** Makes its steps slower than before, and nothing seen says why. */
     SLOW,
+    /** Slower than an earlier run, and a faster network is there and not used. */
+    SLOW_NETWORK,
     WORKING;
 
     public String word() {

@@ -40,10 +40,7 @@ final class LookedRanks {
 
   LookedRanks(Subject subject, List<NodeStacks> nodes) {
     this.subject = subject;
-    this.nodes =
-        nodes.stream()
-            .filter(node -> subject.nodes().isEmpty() || subject.isOn(node.node().index()))
-            .toList();
+    this.nodes = nodes.stream().filter(node -> subject.isOn(node.node().index())).toList();
     this.members = StackGroup.members(this.nodes);
     this.gone = members.stream().filter(each -> isStopped(each) || isEnded(each)).toList();
     this.live = members.stream().filter(each -> !gone.contains(each)).toList();
@@ -166,6 +163,21 @@ final class LookedRanks {
     return String.format(Locale.ROOT, "%.1fs", time.toMillis() / 1000.0);
   }
 
+  /**
+   * Those that wait for a disk or a network file system; one whose stack changes only reads or
+   * writes.
+   */
+  List<Member> blocked() {
+    return live.stream()
+        .filter(each -> each.stack().process().state().equals("D"))
+        .filter(each -> !each.stack().hasMoved().orElse(false))
+        .toList();
+  }
+
+  boolean areBlocked() {
+    return 2 * blocked().size() >= all() && !blocked().isEmpty();
+  }
+
   // ---- what is gone
 
   List<Member> gone() {
@@ -208,7 +220,7 @@ final class LookedRanks {
   }
 
   private boolean isFinished(Member member) {
-    return subject.endsOnError() && member.stack().process().state().equals("ended");
+    return subject.start().endsOnError() && member.stack().process().state().equals("ended");
   }
 
   // ---- where they are

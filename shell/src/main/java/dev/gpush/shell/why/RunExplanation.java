@@ -1,5 +1,6 @@
 package dev.gpush.shell.why;
 
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.GpuSample;
 import dev.gpush.core.sample.NodeReading;
@@ -36,6 +37,8 @@ public final class RunExplanation {
 
   private static final int MOST_EVIDENCE = 6;
 
+  private static final String DISK = " for a disk or a network file system";
+
   private final Subject subject;
   private final SessionCommands commands;
   private final LookedRanks ranks;
@@ -48,20 +51,8 @@ public final class RunExplanation {
    * @param label the beginning of the sentence
    * @param run empty: ranks that were started by hand
    * @param ranks how many it has
-   * @param endsOnError a rank that ends with an error ends it, so one that has ended had none
-   * @param nodes on which it has slots; none: any of the session
    */
-  public record Subject(
-      String label,
-      Optional<Integer> run,
-      int ranks,
-      String python,
-      boolean endsOnError,
-      List<Integer> nodes) {
-    public Subject {
-      nodes = List.copyOf(nodes);
-    }
-
+  public record Subject(String label, Optional<Integer> run, int ranks, Start start) {
     public static Subject of(RunView run, Duration going) {
       List<Integer> nodes =
           run.slots().stream()
@@ -72,24 +63,31 @@ public final class RunExplanation {
           run.label(going),
           Optional.of(run.number()),
           run.ranks(),
-          run.launched().python(),
-          run.state() == RunView.State.RUNNING && run.launched().mode().equals("ranks"),
-          nodes);
+          new Start(
+              run.launched().python(),
+              run.state() == RunView.State.RUNNING && run.launched().mode().equals("ranks"),
+              nodes,
+              run.transport()));
     }
 
     /** Ranks that these nodes have found. */
     public static Subject byHand(List<NodeStacks> nodes) {
       int ranks = nodes.stream().mapToInt(node -> node.ranks().size()).sum();
       String label = ranks == 1 ? "the rank that was" : "the " + ranks + " ranks that were";
-      return new Subject(label + " started by hand", Optional.empty(), ranks, "", false, List.of());
+      return new Subject(label + " started by hand", Optional.empty(), ranks, Start.unknown());
     }
 
     boolean isOne() {
       return run.isPresent() || ranks == 1;
     }
 
+    String python() {
+      return start.python();
+    }
+
+    /** Whether it may have ranks there. */
     boolean isOn(int node) {
-      return nodes.contains(node);
+      return start.nodes().isEmpty() || start.nodes().contains(node);
     }
 
     String says(String one, String several) {
@@ -99,6 +97,24 @@ public final class RunExplanation {
     /** The question again. */
     String again(SessionCommands commands) {
       return commands.of("why" + run.map(number -> " " + number).orElse(""));
+    }
+  }
+
+  /**
+   * How its ranks were started.
+   *
+   * @param endsOnError a rank that ends with an error ends it, so one that has ended had none
+   * @param nodes on which it has slots; none: any of the session
+   * @param network that its ranks use, as far as that is known
+   */
+  public record Start(
+      String python, boolean endsOnError, List<Integer> nodes, Optional<RunTransport> network) {
+    public Start {
+      nodes = List.copyOf(nodes);
+    }
+
+    static Start unknown() {
+      return new Start("", false, List.of(), Optional.empty());
     }
   }
 
@@ -126,6 +142,9 @@ public final class RunExplanation {
     if (ranks.live().isEmpty()) {
       return ranks.stopped().isEmpty() ? over() : still.gone();
     }
+    if (ranks.areBlocked() && ranks.stopped().isEmpty()) {
+      return storage(still);
+    }
     if (ranks.groups().isEmpty()) {
       return unseen();
     }
@@ -142,7 +161,40 @@ public final class RunExplanation {
 
   /** One that makes its steps within seconds of each other need not move while it is looked at. */
   private Explanation slow(String more, List<String> remedies) {
-    return new Explanation(Code.SLOW, works() + more, List.of(), remedies);
+    Optional<String> network = slowNetwork().map(RunTransport::finding);
+    return network.isPresent() && pace.isSlowFromItsBeginning()
+        ? new Explanation(
+            Code.SLOW_NETWORK,
+            works() + "; its network is " + network.get() + more,
+            List.of(),
+            remedies)
+        : new Explanation(Code.SLOW, works() + more, List.of(), remedies);
+  }
+
+  /** What its ranks use, where a faster one is there. */
+  private Optional<RunTransport> slowNetwork() {
+    return subject.start().network().filter(RunTransport::isWorse);
+  }
+
+  /** Most of the ranks wait for it at this moment, or without an end. */
+  private Explanation storage(StillRanks still) {
+    List<Member> blocked = ranks.blocked();
+    boolean isSlow = pace.slow().isPresent();
+    String begin =
+        isSlow || !ranks.moved().isEmpty()
+            ? works() + "; at this moment "
+            : ranks.groups().isEmpty() ? subject.label() + ": " : still.begin();
+    String where =
+        ranks.groups().isEmpty()
+            ? ". Where in their code is not known, because " + problem()
+            : "; " + ranks.places();
+    int node = blocked.getFirst().node().index();
+    return Explanation.of(
+        Code.STORAGE,
+        begin + StackGroup.names(blocked) + verb(blocked.size(), " wait") + DISK + where,
+        commands.of("exec --on " + node + " -- df -h ."),
+        "data on a local disk: " + commands.of("cp"),
+        commands.of("top"));
   }
 
   private Explanation nothing() {
@@ -301,14 +353,10 @@ public final class RunExplanation {
   private Explanation unseen() {
     List<Member> live = ranks.live();
     List<Member> busy = live.stream().filter(LookedRanks::isBusy).toList();
-    List<Member> blocked =
-        live.stream().filter(each -> each.stack().process().state().equals("D")).toList();
+    List<Member> blocked = ranks.blocked();
     String what;
     if (!blocked.isEmpty()) {
-      what =
-          StackGroup.names(blocked)
-              + verb(blocked.size(), " wait")
-              + " for a disk or a network file system";
+      what = StackGroup.names(blocked) + verb(blocked.size(), " wait") + DISK;
     } else if (busy.isEmpty()) {
       what = count(live.size()) + verb(live.size(), " wait") + ", none computes";
     } else if (busy.size() == live.size()) {
@@ -388,6 +436,9 @@ public final class RunExplanation {
             quiet -> "it " + (ranks.isQuiet() ? "has printed " : "printed ") + ranks.printed(quiet))
         .ifPresent(line -> evidence.add(Evidence.of(line)));
     pace.evidence().forEach(line -> evidence.add(Evidence.of(line)));
+    slowNetwork()
+        .filter(_ -> verdict.code() != Code.SLOW_NETWORK)
+        .ifPresent(used -> evidence.add(Evidence.of("its network is " + used.finding())));
     StackGroup.of(ranks.members()).stream()
         .limit(MOST_EVIDENCE)
         .forEach(group -> evidence.add(group.evidence()));
@@ -401,6 +452,11 @@ public final class RunExplanation {
         .limit(MOST_EVIDENCE)
         .forEach(each -> evidence.add(Evidence.of(each.sentence())));
     var remedies = new ArrayList<>(verdict.remedies());
+    slowNetwork()
+        .map(used -> commands.named(used.remedy()))
+        .filter(line -> !line.isEmpty())
+        .ifPresent(
+            line -> remedies.add(verdict.code() == Code.SLOW_NETWORK ? 0 : remedies.size(), line));
     remedies.addAll(new StackAccess(ranks.nodes(), subject, commands).remedies());
     return new Explanation(verdict.code(), verdict.text(), evidence, remedies);
   }

@@ -34,6 +34,18 @@ record RunPace(Optional<RunProgress> progress) {
         .map(text -> "is slow: " + text);
   }
 
+  /** Not only since a moment of its own: what is so since it began may be why. */
+  boolean isSlowFromItsBeginning() {
+    return progress
+        .map(RunProgress::pace)
+        .flatMap(
+            pace ->
+                pace.rate()
+                    .filter(rate -> againstItself(pace, rate).isEmpty())
+                    .flatMap(rate -> againstEarlier(pace, rate)))
+        .isPresent();
+  }
+
   private static Optional<String> againstItself(RunProgress.Pace pace, double rate) {
     return pace.slow()
         .flatMap(

@@ -1,6 +1,7 @@
 package dev.gpush.shell.why;
 
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.Outlook.Smaller;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Why nothing runs: of a session, of a run that is over, and of a request that failed. */
@@ -21,6 +23,21 @@ public final class SessionExplanation {
   private static final Duration RECENT = Duration.ofHours(1);
 
   private SessionExplanation() {}
+
+  /** Of one without nodes; runs can be on no other. */
+  public static Explanation of(
+      SessionView session, Map<String, Smaller> smaller, SessionCommands commands, Instant now) {
+    return waits(session)
+        ? queued(session, smaller, commands, now)
+        : of(session, Optional.empty(), commands, now);
+  }
+
+  /** For nodes, and not for the user. */
+  public static boolean waits(SessionView session) {
+    boolean isQueued =
+        session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
+    return isQueued && session.status().needsLogin().isEmpty();
+  }
 
   /**
    * @param last its newest run, which is over
@@ -36,7 +53,7 @@ public final class SessionExplanation {
           "gpush login " + login.get());
     }
     return switch (session.state()) {
-      case ASKED, QUEUED -> queued(session, commands, now);
+      case ASKED, QUEUED -> queued(session, Map.of(), commands, now);
       case GRANTED ->
           Explanation.of(
               Code.STARTING,
@@ -61,21 +78,37 @@ public final class SessionExplanation {
     return detail.isEmpty() ? "" : ": " + detail;
   }
 
-  private static Explanation queued(SessionView session, SessionCommands commands, Instant now) {
+  /**
+   * @param smaller what each backend would grant now
+   */
+  private static Explanation queued(
+      SessionView session, Map<String, Smaller> smaller, SessionCommands commands, Instant now) {
     Duration since = Duration.between(session.created(), now);
     String name = session.name().text();
-    return Explanation.of(
-        Code.QUEUED,
-        name
-            + " has waited for "
-            + session.shape()
-            + " on "
-            + session.backend()
-            + " for "
-            + DurationText.coarse(since)
-            + colon(session.detail()),
-        commands.of("up --dry-run") + " says what smaller request would start, and when this one",
-        "gpush down " + name + " cancels it");
+    String down = "gpush down " + name;
+    Optional<String> other =
+        smaller.values().stream().findFirst().map(part -> commands.of("up " + part.options()));
+    Explanation found =
+        Explanation.of(
+            Code.QUEUED,
+            name
+                + " has waited for "
+                + session.shape()
+                + " on "
+                + session.backend()
+                + " for "
+                + DurationText.coarse(since)
+                + colon(session.detail()),
+            commands.of("up --dry-run")
+                + (smaller.isEmpty()
+                    ? " says what smaller request would start, and when this one"
+                    : " says when this one could start"),
+            other.map(up -> down + ", then " + up).orElse(""),
+            down + " cancels it");
+    for (Map.Entry<String, Smaller> each : smaller.entrySet()) {
+      found = found.with(each.getKey() + " would grant " + each.getValue().options() + " now");
+    }
+    return found;
   }
 
   private static Explanation ready(

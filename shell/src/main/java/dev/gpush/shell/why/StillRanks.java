@@ -49,7 +49,7 @@ record StillRanks(Subject subject, LookedRanks ranks, SessionCommands commands) 
         logs(groups.getLast().members().getFirst()));
   }
 
-  private String begin() {
+  String begin() {
     return ranks.standStill()
         ? subject.says("stands still: ", "stand still: ")
         : subject.label() + " did not move" + ranks.looked() + ": ";

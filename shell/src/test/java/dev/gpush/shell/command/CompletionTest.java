@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
 import java.io.IOException;
@@ -60,6 +62,9 @@ final class CompletionTest {
         "logs -s big '' > 7",
         "pull --on '' > 0 1",
         "pull '' > :files",
+        "logs --rank '' > 0 1",
+        "logs 7 --rank 0, > 0,0 0,1",
+        "run --ranks 1 > 1",
         "cp a b '' > :files devbox: big:",
         "run tr > :files",
         "run --nodes 2 tr > :files",
@@ -81,6 +86,42 @@ final class CompletionTest {
       })
   void completes(String line, String expected) {
     assertEquals(expected.isEmpty() ? List.of() : List.of(expected.split(" ")), words(line));
+  }
+
+  @Test
+  void pathsOfNodesAreThoseThatWait() {
+    desk.sessions.syncState =
+        new SyncView(
+            SyncView.Mode.LIVE,
+            false,
+            Optional.of(1L),
+            List.of(),
+            0,
+            List.of(),
+            SyncView.Incoming.WAITING,
+            List.of(),
+            List.of(
+                new SyncView.Held("out/big.pt", "larger than 1 MB"),
+                new SyncView.Held("cache/", "ignored")),
+            "",
+            new SyncView.Versions(
+                List.of(
+                    new HeldPath(
+                        "src/model.py",
+                        HeldPath.Reason.DELETED_THERE,
+                        0,
+                        Optional.empty(),
+                        Optional.empty(),
+                        "")),
+                List.of()),
+            "");
+
+    assertEquals(
+        "src/model.py\tchanged here, and deleted on node 0\n", complete("sync --keep node ''"));
+    assertEquals(List.of("out/big.pt", ":files"), words("pull ''"));
+    desk.folder = Desk.PROJECT.resolve("src");
+    assertEquals(List.of("model.py"), words("sync --keep=laptop m"));
+    assertEquals(List.of("../out/big.pt", ":files"), words("pull .."));
   }
 
   @Test

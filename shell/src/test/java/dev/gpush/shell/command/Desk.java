@@ -54,6 +54,10 @@ import java.util.function.Function;
 public final class Desk {
   public static final Path PROJECT = Path.of("/home/ann/proj");
 
+  /** As Slurm's backend says it, after the place in the queue. */
+  public static final String WAITS =
+      " · ≈14:20 · jobs of higher priority come first · slurm job 4711";
+
   /** Of a batch script that asks for nothing. */
   private static final BatchHeaders NO_HEADERS =
       new BatchHeaders(
@@ -127,9 +131,10 @@ public final class Desk {
   }
 
   /**
-   * @param programLimit how long node 0 may take to say whether it has a program
+   * @param limit how long node 0 may take to say whether it has a program, and backends to say what
+   *     they would grant
    */
-  public Desk(Duration programLimit) {
+  public Desk(Duration limit) {
     handler =
         new ShellHandler(
             new Services(
@@ -151,7 +156,7 @@ public final class Desk {
                       bugs.add(bug);
                       return log;
                     }),
-                new Services.Timing(clock, tick -> ticker.start(tick), programLimit),
+                new Services.Timing(clock, tick -> ticker.start(tick), limit, limit),
                 new Services.Version("0.1.0", "3f9a1c")));
   }
 

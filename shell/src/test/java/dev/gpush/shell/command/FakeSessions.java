@@ -21,6 +21,7 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
@@ -53,6 +54,9 @@ public final class FakeSessions implements Sessions {
   String why = "";
   Map<String, Outlook.Smaller> smaller = Map.of();
 
+  /** What happens while backends are asked for a plan. */
+  Work<Boolean, RuntimeException> planning = () -> true;
+
   /** How long the start of the next sessions took. */
   Trace trace = Trace.none();
 
@@ -64,6 +68,9 @@ public final class FakeSessions implements Sessions {
   public Optional<String> questionOnDown = Optional.empty();
   public Optional<String> runInProgress = Optional.empty();
   List<Integer> stopped = List.of();
+
+  /** What the end of any session would mean. */
+  Ending ending = new Ending(List.of(), Optional.empty());
 
   FakeSessions(Clock clock) {
     this.clock = clock;
@@ -194,8 +201,9 @@ public final class FakeSessions implements Sessions {
   }
 
   @Override
-  public Outlook plan(UpRequest request) {
+  public Outlook plan(UpRequest request) throws InterruptedException {
     asked.add(request);
+    planning.run();
     List<Outlook.Offer> offers =
         plans.entrySet().stream()
             .map(
@@ -243,6 +251,12 @@ public final class FakeSessions implements Sessions {
     all.remove(name.text());
     stopped.forEach(run -> talk.say("stopped run " + run));
     return new GivenBack(stopped, kept);
+  }
+
+  @Override
+  public Ending ending(SessionName name, Talk talk) {
+    failing();
+    return ending;
   }
 
   @Override

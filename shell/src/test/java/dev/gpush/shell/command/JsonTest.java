@@ -7,13 +7,17 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.shell.command.call.Common;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,37 +26,52 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The names in docs/reference/json.md are a promise: changing one here breaks somebody's script.
  */
 final class JsonTest {
+  private static final String SHAPES =
+      """
+      ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced trace
+      nodes > node host address gpu_model slots claimed cpus workspace link activity generation python agent_pid
+      why 7 > session run verdict text evidence try groups nodes trace
+      top --once > session at nodes runs stands_out
+      runs > run session kind state exit words mode ranks slots generation snapshot python started ended duration_s failure network trace
+      up --dry-run > backend when detail estimate_s holders would_fit price smaller chosen why
+      init > found unusable unasked changes paste written
+      config > root root_reason backends settings unsupported
+      backends > name kind usable description from explanation
+      sync > session nodes generation
+      sync --explain a.bin > path kind sent why at rule
+      sync status > session mode synced generation nodes edit pending incoming held staying versions trashes watching history
+      pull notes.txt > session node path file
+      stop 7 > session run state exit
+      exec true > type node stream text
+      down > session backend stopped kept
+      down --dry-run > session backend running lost
+      adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced trace
+      login > backend logins
+      link --print > linked file text
+      logs > type run state exit failure
+      logs 7 --fetch > session run folder bytes
+      forward 8888 > local node port problem
+      templates > name summary from
+      doctor > status what detail remedy
+      version > version build
+      """;
+
+  /** Those whose shape another test holds; of all, the page must have it. */
+  private static final Set<String> ELSEWHERE =
+      Set.of("check", "cp", "extend", "gateway", "jupyter", "run", "up");
+
+  /** Verbs without it, and why. */
+  private static final Map<String, String> WITHOUT =
+      Map.of(
+          "code", "it opens an editor; --print is the command that does",
+          "completion", "what it prints is for a shell",
+          "help", "what it prints is for people and man",
+          "ssh", "its streams are those of a shell there");
+
   private final Desk desk = new Desk();
 
   @ParameterizedTest
-  @CsvSource(
-      delimiter = '>',
-      textBlock =
-          """
-          ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced trace
-          nodes > node host address gpu_model slots claimed cpus workspace link activity generation python agent_pid
-          why 7 > session run verdict text evidence try groups nodes trace
-          top --once > session at nodes runs stands_out
-          runs > run session kind state exit words mode ranks slots generation snapshot python started ended duration_s failure network trace
-          up --dry-run > backend when detail estimate_s holders would_fit price smaller chosen why
-          init > found unusable unasked changes paste written
-          config > root root_reason backends settings unsupported
-          backends > name kind usable description from explanation
-          sync > session nodes generation
-          sync --explain a.bin > path kind sent why at rule
-          sync status > session mode synced generation nodes edit pending incoming held staying versions trashes watching history
-          pull notes.txt > session node path file
-          down > session backend stopped kept
-          adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced trace
-          login > backend logins
-          link --print > linked file text
-          logs > type run state exit failure
-          logs 7 --fetch > session run folder bytes
-          forward 8888 > local node port problem
-          templates > name summary from
-          doctor > status what detail remedy
-          version > version build
-          """)
+  @CsvSource(delimiter = '>', textBlock = SHAPES)
   void fieldsAreAsPromised(String command, String fields) throws IOException {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.runs.add(7, "done", Optional.of(0), "train.py");
@@ -62,13 +81,38 @@ final class JsonTest {
 
     desk.runs.output = _ -> {};
     desk.runs.readings.add(List.of());
-    Json printed = printed("gpush " + command + " --json");
+    String[] words = command.split(" ", 2);
+    String rest = words.length == 1 ? "" : " " + words[1];
+    Json printed = printed("gpush " + words[0] + " --json" + rest);
 
     Json first = printed.items().isEmpty() ? printed : printed.items().getFirst();
     List<String> names = List.of(fields.split(" "));
     assertEquals(new TreeSet<>(names), new TreeSet<>(first.entries().keySet()));
     String page = Files.readString(Path.of("../docs/reference/json.md"));
     names.forEach(name -> assertTrue(page.contains("`" + name + "`"), name + " is not documented"));
+  }
+
+  /** A new verb is red here until its shape is promised, or it is said why it has none. */
+  @Test
+  void eachVerbHasAShapeOrAReason() throws IOException {
+    String page = Files.readString(Path.of("../docs/reference/json.md"));
+    Set<String> held =
+        SHAPES.lines().map(line -> line.split("[ >]")[0]).collect(Collectors.toSet());
+    var verbs = new Verbs();
+    for (String verb : verbs.names()) {
+      boolean hasJson =
+          CommandLines.of(verbs.make(verb).orElseThrow(), new Common())
+                  .getCommandSpec()
+                  .findOption("--json")
+              != null;
+      assertEquals(!hasJson, WITHOUT.containsKey(verb), verb);
+      if (hasJson) {
+        assertTrue(held.contains(verb) || ELSEWHERE.contains(verb), "no test holds " + verb);
+        assertTrue(
+            page.matches("(?s).*`gpush " + verb + "(?: [^`]*)? --json`.*"),
+            verb + " is not documented");
+      }
+    }
   }
 
   @Test
@@ -135,6 +179,8 @@ final class JsonTest {
   private Json printed(String line) {
     FakeInvocation client = desk.client(line);
     assertEquals(0, desk.call(client), client.errText());
-    return Json.parse(client.outText());
+    String out = client.outText();
+    // One object a line, or one document.
+    return Json.parse(out.startsWith("{\"") ? out.lines().findFirst().orElseThrow() : out);
   }
 }

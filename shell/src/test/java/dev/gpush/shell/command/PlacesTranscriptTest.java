@@ -1,10 +1,14 @@
 package dev.gpush.shell.command;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.Sessions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -94,5 +98,24 @@ final class PlacesTranscriptTest {
         2>   try: gpush login hpc
         ? 1
         """);
+  }
+
+  @Test
+  void aLookAtTheEndEndsNothing() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.sessions.ending =
+        new Sessions.Ending(
+            List.of(new Sessions.Ending.Going(7, "run 7 (train.py, 2 ranks, 3m)")),
+            Optional.of("3 files, 14.0 GB, exist only on the nodes of devbox and would be lost"));
+
+    desk.expect(
+        """
+        $ gpush down --dry-run
+        devbox would give back 2 cpu nodes on local
+          would stop run 7 (train.py, 2 ranks, 3m)
+          would ask first: 3 files, 14.0 GB, exist only on the nodes of devbox and would be lost
+        """);
+    assertEquals(List.of(), desk.sessions.calls);
+    assertTrue(desk.sessions.all.containsKey("devbox"));
   }
 }

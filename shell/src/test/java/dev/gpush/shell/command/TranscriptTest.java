@@ -49,12 +49,12 @@ final class TranscriptTest {
 
   @Test
   void upDetachedSaysWhereItWaitsAndHowToLook() {
-    desk.sessions.queue = Optional.of("slurm job 12 waits, 2 of 3 · Priority");
+    desk.sessions.queue = Optional.of("2 of 3" + Desk.WAITS);
 
     desk.expect(
         """
         $ gpush up --nodes 2 --detach
-        2> devbox waits on local: slurm job 12 waits, 2 of 3 · Priority
+        2> devbox waits on local: 2 of 3 · ≈14:20 · jobs of higher priority come first · slurm job 4711
         2> status: gpush ps · follow: gpush up · cancel: gpush down
         """);
     desk.sessions.ended.add(
@@ -68,7 +68,7 @@ final class TranscriptTest {
         $ gpush ps
         NAME    BACKEND  SHAPE        STATE   AGE  LEASE  RUNS  FOLDER
         devbox  local    2 cpu nodes  queued  0s   -      -     ~/proj
-        2> devbox is queued for 0s: slurm job 12 waits, 2 of 3 · Priority
+        2> devbox is queued for 0s: 2 of 3 · ≈14:20 · jobs of higher priority come first · slurm job 4711
         2> other, requested 2h30m ago, failed: hpc could not provide the nodes: its job was cancelled
         $ gpush stop
         2> devbox is cancelled: it no longer waits for nodes

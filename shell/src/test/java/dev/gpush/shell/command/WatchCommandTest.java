@@ -59,6 +59,22 @@ final class WatchCommandTest {
   }
 
   @Test
+  void itTellsWhichCommandThePromptAsksFor() {
+    SessionView.Status now = session.status();
+    var status =
+        new SessionView.Status(
+            now.state(), "Duo for hpc", Optional.of("hpc"), now.isStarting(), now.trace());
+    desk.runs.pictures.add(() -> of(new ViewChange(session).with(status).view()));
+    desk.runs.pictures.add(() -> of(session));
+
+    FakeInvocation watch = desk.client("gpush __watch");
+    assertEquals(130, desk.call(watch), watch.errText());
+    assertEquals(
+        List.of("needs\tlogin hpc", "needs\t"),
+        watch.outText().lines().filter(line -> line.startsWith("needs")).toList());
+  }
+
+  @Test
   void whatRepeatsIsSaidOnceInTenSeconds() {
     for (int looks = 0; looks < 5; looks++) {
       String[] came = Collections.nCopies(looks, "a.py").toArray(new String[0]);

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -23,8 +24,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 final class WhyCommandTest {
@@ -139,12 +142,12 @@ final class WhyCommandTest {
 
   @Test
   void aSessionWithoutNodesSaysWhatItWaitsFor() {
-    desk.sessions.change(new ViewChange(devbox).queued("4 of 19 · ≈14:20 ±40m · Priority").view());
+    desk.sessions.change(new ViewChange(devbox).queued("4 of 19" + Desk.WAITS).view());
 
     desk.expect(
         """
         $ gpush why
-        devbox has waited for 2 cpu nodes on local for 12m: 4 of 19 · ≈14:20 ±40m · Priority
+        devbox has waited for 2 cpu nodes on local for 12m: 4 of 19 · ≈14:20 · jobs of higher priority come first · slurm job 4711
           try: gpush up --dry-run says what smaller request would start, and when this one
                gpush down devbox cancels it
         """);
@@ -155,6 +158,46 @@ final class WhyCommandTest {
       assertEquals(0, desk.call(client), client.errText());
       assertTrue(!Json.parse(client.outText()).text("verdict").orElseThrow().isEmpty());
     }
+  }
+
+  @Test
+  void aRequestThatWaitsIsToldWhatWouldBeGrantedNow() {
+    desk.sessions.change(new ViewChange(devbox).queued("room for 1 of 2 nodes").view());
+    desk.sessions.smaller = Map.of("rig", new Outlook.Smaller(1, GpuRequest.parse("H100:8")));
+
+    desk.expect(
+        """
+        $ gpush why
+        devbox has waited for 2 cpu nodes on local for 12m: room for 1 of 2 nodes
+          rig would grant --nodes 1 --gpus H100:8 now
+          try: gpush up --dry-run says when this one could start
+               gpush down devbox, then gpush up --nodes 1 --gpus H100:8
+               gpush down devbox cancels it
+        """);
+    assertEquals(
+        Optional.of("devbox"),
+        desk.sessions.asked.getFirst().name().map(SessionName::text),
+        "of its own request");
+  }
+
+  /** A cluster that does not answer keeps the answer no longer than this. */
+  @Test
+  void backendsThatAreSilentAreNotWaitedFor() {
+    var hasty = new Desk(Duration.ofMillis(1));
+    SessionView waiting = hasty.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    hasty.sessions.change(new ViewChange(waiting).queued("room for 1 of 2 nodes").view());
+    hasty.sessions.smaller = Map.of("rig", new Outlook.Smaller(1, GpuRequest.parse("H100:8")));
+    hasty.sessions.planning =
+        () -> {
+          new CountDownLatch(1).await();
+          return true;
+        };
+
+    FakeInvocation client = hasty.client("gpush why");
+    assertEquals(0, hasty.call(client), client.errText());
+    assertTrue(client.outText().contains("room for 1 of 2 nodes"), client.outText());
+    assertTrue(!client.outText().contains("would grant"), client.outText());
+    assertEquals(List.of(), hasty.bugs);
   }
 
   @Test

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 final class CommandConsoleTest {
-  private static final Look TERMINAL = new Look(true, true, 20);
+  private static final Look TERMINAL = new Look(true, true, 20, 20);
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();

@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class ConsoleTalkTest {
-  private static final Look TERMINAL = new Look(true, false, 40);
+  private static final Look TERMINAL = new Look(true, false, 40, 40);
 
   private final ManualClock clock = new ManualClock();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -105,11 +105,30 @@ final class ConsoleTalkTest {
   }
 
   @Test
+  void aMessageOnATerminalEndsItsLinesBetweenWords() {
+    String message = "run 1 goes on; logs -f 1 comes back to it, stop 1 ends it";
+    try (ConsoleTalk talk = talk(TERMINAL, false, false)) {
+      talk.say(message);
+      assertEquals("run 1 goes on; logs -f 1 comes back to\n    it, stop 1 ends it\n", seen());
+    }
+    try (ConsoleTalk talk = talk(Look.plain(), false, false)) {
+      talk.say(message);
+      assertEquals(message + "\n", seen());
+    }
+  }
+
+  @Test
   void aLongLineIsCutAtTheWindow() {
     try (ConsoleTalk talk = talk(TERMINAL, false, false);
         Talk.Step _ = talk.step("x".repeat(100))) {
       pass(1000);
       assertEquals("<start>… " + "x".repeat(36) + "…<clear>", seen());
+    }
+    seen();
+    try (ConsoleTalk talk = talk(new Look(true, false, 60, 60), false, false);
+        Talk.Step _ = talk.step("x".repeat(100))) {
+      pass(1000);
+      assertEquals("<start>… " + "x".repeat(51) + "… · 1s<clear>", seen());
     }
   }
 

@@ -52,7 +52,7 @@ final class OutputPumpTest {
 
   @Test
   void programsGetEachLineOfABlockAsAnObject() {
-    try (var pump = new JsonLines(new OutputPump(new CommandConsole(out, err, Look.plain())))) {
+    try (var pump = JsonLines.ofRanks(new OutputPump(new CommandConsole(out, err, Look.plain())))) {
       pump.lines(0, 3, false, block("a\nb\n"));
     }
 

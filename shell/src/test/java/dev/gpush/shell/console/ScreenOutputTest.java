@@ -38,7 +38,7 @@ final class ScreenOutputTest {
 
   private ScreenOutput screen(OutputStream to, Labels labels, Duration patience) {
     return new ScreenOutput(
-        new CommandConsole(to, err, new Look(true, false, 60)),
+        new CommandConsole(to, err, new Look(true, false, 60, 60)),
         labels,
         patience,
         clock,

@@ -176,11 +176,11 @@ final class GoldenScreensTest {
           };
       scene.type("up --nodes 2 --gpus H100:8\r");
       isWaiting.await();
-      step.getFirst().detail("4 of 19 · ≈14:20 ±40m · Priority");
+      step.getFirst().detail("4 of 19" + Desk.WAITS);
       scene.desk.clock.advance(Duration.ofSeconds(130));
       ticks.getFirst().run();
       scene.sees("the fourth", "reserving");
-      step.getFirst().detail("2 of 17 · ≈14:10 ±20m · Priority");
+      step.getFirst().detail("2 of 17" + Desk.WAITS);
       scene.desk.clock.advance(Duration.ofMinutes(5));
       ticks.getFirst().run();
       scene.sees("the second", window.isPlain() ? "4 of 19" : "2 of 17");
@@ -200,7 +200,7 @@ final class GoldenScreensTest {
   }
 
   private static SessionView queued(String place) {
-    return new ViewChange(session()).queued(place + " · ≈14:20 ±40m · Priority").view();
+    return new ViewChange(session()).queued(place + Desk.WAITS).view();
   }
 
   @ParameterizedTest

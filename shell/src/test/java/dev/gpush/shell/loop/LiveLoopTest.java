@@ -189,6 +189,47 @@ final class LiveLoopTest {
   }
 
   @Test
+  void enterDoesWhatThePromptAsksOfTheUser() throws Exception {
+    var three = new CountDownLatch(3);
+    runner.during = three::countDown;
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      says("needs", "login hpc");
+      awaitAllHeard();
+      screen.type("\u001b[200~\n\nps\n\nruns\n\n\u001b[201~\r"); // Asks for nothing else.
+      screen.type("\r");
+      screen.await("login hpc");
+      three.await();
+      says("needs", "");
+      awaitAllHeard();
+      screen.type("\r");
+      screen.type("exit\r");
+
+      assertEquals(0, screen.status());
+    }
+    assertEquals(List.of("[__wake]", "[ps]", "[runs]", "[login, hpc]"), runner.done);
+  }
+
+  /** There a prompt that moved on would not be seen. */
+  @Test
+  void inAPlainTerminalEnterAnswersThePromptThatIsThere() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.PLAIN, ROWS)) {
+      screen.await("G1");
+      says("needs", "login hpc");
+      awaitAllHeard();
+      screen.type("\r");
+      screen.await("G1");
+      screen.type("\r");
+      screen.await("login hpc");
+      screen.await("G1");
+      screen.type("exit\r");
+
+      assertEquals(0, screen.status());
+    }
+    assertEquals(List.of("[__wake]", "[login, hpc]"), runner.done);
+  }
+
+  @Test
   void aWindowThatChangesItsSizeWhileItIsDrawnIsWholeInTheEnd() throws Exception {
     try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
       screen.await("G1");

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.session.SessionName;
@@ -82,7 +83,7 @@ final class WhyScreensTest {
 
   private static void happens(Code code, Desk desk) {
     switch (code) {
-      case QUEUED -> change(desk, of().queued("4 of 19 · ≈14:20 ±40m · Priority"));
+      case QUEUED -> change(desk, of().queued("4 of 19" + Desk.WAITS));
       case STARTING -> change(desk, of().state(SessionState.GRANTED, "linking 2 nodes"));
       case NEEDS_LOGIN -> {
         SessionView.Status status =
@@ -144,6 +145,7 @@ final class WhyScreensTest {
       case BEHIND -> ranks(desk, reduce(0), reduce(1), moved(batch(2)), reduce(3));
       case STANDS_OUT ->
           ranks(desk, moved(batch(0)), moved(batch(1)), with(batch(2), "state", "T"), batch(3));
+      case STORAGE -> ranks(desk, blocked(0), blocked(1), reduce(2), reduce(3));
       case SLOW -> {
         Json steps =
             with(
@@ -151,6 +153,23 @@ final class WhyScreensTest {
                 "earlier",
                 List.of(Json.object("run", 5, "rate", 12.3, "same_files", true)));
         NodeStacks first = stepping(node(0, 0.3, moved(batch(0)), batch(1)), steps);
+        runs(desk, first, node(1, 4, moved(batch(2)), batch(3)));
+      }
+      case SLOW_NETWORK -> {
+        Json steps =
+            with(
+                TopFixture.progress(1200, 0.3, 4.03, 4.1, new Json.Null()),
+                "earlier",
+                List.of(Json.object("run", 5, "rate", 12.3, "same_files", true)));
+        NodeStacks first = stepping(node(0, 0.3, moved(batch(0)), batch(1)), steps);
+        desk.runs.transport =
+            Optional.of(
+                new RunTransport(
+                    "TCP over eth0",
+                    "400G InfiniBand is there",
+                    "NCCL cannot load libibverbs",
+                    "install libibverbs1 or rdma-core in the image",
+                    new RunTransport.Evidence("nccl", false, "")));
         runs(desk, first, node(1, 4, moved(batch(2)), batch(3)));
       }
       case WORKING -> ranks(desk, moved(batch(0)), batch(1), moved(batch(2)), batch(3));
@@ -171,6 +190,10 @@ final class WhyScreensTest {
 
   private static Json batch(int rank) {
     return inCode(rank, "load_batch", "data.py", 17);
+  }
+
+  private static Json blocked(int rank) {
+    return with(batch(rank), "state", "D", "wait", "rpc_wait_bit_killable");
   }
 
   private static Json broadcast(int rank) {

@@ -276,12 +276,35 @@ final class PictureChangesTest {
 
   @Test
   void aRequestWaitsAndIsReady() {
-    SessionView second = new ViewChange(session).queued("place 2 of 5").view();
-    SessionView first = new ViewChange(session).queued("place 1 of 4").view();
+    SessionView second = queued("place 2 of 5");
+    SessionView first = queued("place 1 of 4");
 
     assertEquals(List.of("devbox is queued: place 1 of 4"), between(second, first));
     assertEquals(List.of(), between(first, first));
     assertEquals(List.of("devbox is ready: 2×8 H100 on hpc"), between(first, session));
+  }
+
+  /** The prompt has it; in a busy queue each look finds another estimate, or others behind it. */
+  @Test
+  void aMovingEstimateIsNoNews() {
+    SessionView fourth = queued("4 of 19 · ≈14:20 · jobs of higher priority come first");
+
+    assertEquals(
+        List.of(),
+        between(fourth, queued("4 of 21 · ≈Tue 03:10 · jobs of higher priority come first")));
+    assertEquals(
+        List.of("devbox is queued: 3 of 21 · ≈14:20 · jobs of higher priority come first"),
+        between(fourth, queued("3 of 21 · ≈14:20 · jobs of higher priority come first")));
+    assertEquals(
+        List.of("devbox is queued: 4 of 19 · ≈14:20 · your group is at its limit"),
+        between(fourth, queued("4 of 19 · ≈14:20 · your group is at its limit")));
+    assertEquals(
+        List.of("devbox is queued: room for 1 of 3 nodes"),
+        between(queued("room for 1 of 2 nodes"), queued("room for 1 of 3 nodes")));
+  }
+
+  private SessionView queued(String detail) {
+    return new ViewChange(session).queued(detail).view();
   }
 
   @Test

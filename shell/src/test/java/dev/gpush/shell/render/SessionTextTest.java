@@ -12,6 +12,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.ViewChange;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -157,10 +158,20 @@ final class SessionTextTest {
   @Test
   void otherStatesAreWords() {
     assertEquals(
-        "devbox queued 4 of 19 · ≈14:20 ±40m · Priority > ",
+        "devbox queued 4 of 19 · ≈14:20 · jobs of higher priority come first > ",
+        prompt(new ViewChange(session).state(SessionState.QUEUED, "4 of 19" + Desk.WAITS)));
+    assertEquals(
+        "devbox queued 4 of 19 · ≈14:20 · slurm job 4711 > ",
         prompt(
             new ViewChange(session)
-                .state(SessionState.QUEUED, "4 of 19 · ≈14:20 ±40m · Priority")));
+                .state(SessionState.QUEUED, "4 of 19 · ≈14:20 · slurm job 4711")));
+    assertEquals(
+        "devbox queued 2 of 5 · no node of the cluster has what is asked for at… > ",
+        prompt(
+            new ViewChange(session)
+                .state(
+                    SessionState.QUEUED,
+                    "2 of 5 · no node of the cluster has what is asked for at the moment")));
     assertEquals(
         "devbox degraded: node 1 is cut > ",
         prompt(new ViewChange(session).state(SessionState.DEGRADED, "node 1 is cut")));

@@ -300,7 +300,7 @@ final class FailureTextTest {
   void onlyTheFirstWordIsRed() {
     String text =
         new String(
-            new Look(true, true, 80).bytes(Message.of("a", "b", "c")), StandardCharsets.UTF_8);
+            new Look(true, true, 80, 80).bytes(Message.of("a", "b", "c")), StandardCharsets.UTF_8);
 
     assertEquals("\u001b[31mgpush:\u001b[0m a\n  because b\n  try: c\n", text);
   }

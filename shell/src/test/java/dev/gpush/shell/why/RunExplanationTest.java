@@ -22,6 +22,7 @@ import dev.gpush.shell.top.TopFixture;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.why.Explanation.Code;
 import dev.gpush.shell.why.Explanation.Evidence;
+import dev.gpush.shell.why.RunExplanation.Start;
 import dev.gpush.shell.why.RunExplanation.Subject;
 import dev.gpush.testkit.text.PlainEnglish;
 import java.time.Duration;
@@ -40,13 +41,15 @@ final class RunExplanationTest {
           "run 7 (train.py, 4 ranks, 12m)",
           Optional.of(7),
           4,
-          "/envs/llm/bin/python",
-          true,
-          List.of());
+          new Start("/envs/llm/bin/python", true, List.of(), Optional.empty()));
 
   private static final String RUN = "run 7 (train.py, 4 ranks, 12m) ";
 
   private static final String CALL = ". A collective waits until all ranks of its group call it";
+
+  private static Start on(List<Integer> nodes) {
+    return new Start("", true, nodes, Optional.empty());
+  }
 
   private static Json reduce(int rank) {
     return waiting(rank, "all_reduce", "train.py", 42);
@@ -412,7 +415,7 @@ final class RunExplanationTest {
 
   @Test
   void onlyNodesOfTheRunCount() {
-    var subject = new Subject(RUN.strip(), Optional.of(7), 1, "", true, List.of(1));
+    var subject = new Subject(RUN.strip(), Optional.of(7), 1, on(List.of(1)));
     NodeStacks silent = NodeStacks.silent(info(1), "its link is cut");
 
     Explanation found = of(subject, List.of(), node(0, 1), silent);
@@ -431,7 +434,7 @@ final class RunExplanationTest {
                 number < 5
                     ? reduce(number)
                     : number < 7 ? waiting(number, "broadcast", "train.py", 50) : batch(number));
-    Subject eight = new Subject("run 7", Optional.of(7), 8, "", false, List.of());
+    Subject eight = new Subject("run 7", Optional.of(7), 8, Start.unknown());
 
     Explanation found = of(eight, List.of(), node(0, 60, ranks.toArray(new Json[0])));
 
@@ -720,7 +723,7 @@ final class RunExplanationTest {
   @Test
   void ofManyRanksTheFewAreNamed() {
     List<Json> ranks = WhyFixture.each(0, 64, number -> number == 41 ? batch(41) : reduce(number));
-    Subject many = new Subject("run 7", Optional.of(7), 64, "", true, List.of());
+    Subject many = new Subject("run 7", Optional.of(7), 64, on(List.of()));
 
     assertEquals(
         "run 7 stands still: 63 of 64 ranks wait in all_reduce at train.py:42; rank 41 is in"

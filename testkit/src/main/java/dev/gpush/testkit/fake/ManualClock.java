@@ -3,6 +3,8 @@ package dev.gpush.testkit.fake;
 import dev.gpush.core.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A clock that a test advances. Thread-safe. */
@@ -21,6 +23,11 @@ public final class ManualClock implements Clock {
   @Override
   public Instant now() {
     return START.plusNanos(nanos.get());
+  }
+
+  @Override
+  public ZoneId zone() {
+    return ZoneOffset.UTC;
   }
 
   /** Does not start at zero, so that code that assumes zero fails. */

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.lifecycle;
 
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.Ending;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionWork;
@@ -23,6 +24,8 @@ public final class EndConsent implements AutoCloseable {
    * Answers the question about files, where {@code --yes} is not enough, and the one about runs.
    */
   private static final String DISCARD = "--discard";
+
+  private static final String LOOKING = "looking for files that exist only on the nodes";
 
   private final boolean isDiscarding;
   private final Talk talk;
@@ -64,9 +67,26 @@ public final class EndConsent implements AutoCloseable {
   }
 
   private Optional<String> unsavedFiles(LiveSession session) throws InterruptedException {
-    try (Talk.Step _ = talk.step("looking for files that exist only on the nodes")) {
+    try (Talk.Step _ = talk.step(LOOKING)) {
       return UnsavedFiles.question(session, trashes);
     }
+  }
+
+  /** What it would ask about; has no effect. */
+  public static Ending look(LiveSession session, Talk talk) throws InterruptedException {
+    List<Ending.Going> running = session.workIfAny().map(EndConsent::going).orElse(List.of());
+    if (isEnding(session)) {
+      return new Ending(running, Optional.empty());
+    }
+    try (Talk.Step _ = talk.step(LOOKING)) {
+      return new Ending(running, UnsavedFiles.words(session, (_, trash) -> NodeTrashes.isSmall(trash)));
+    }
+  }
+
+  private static List<Ending.Going> going(SessionWork work) {
+    return work.running().stream()
+        .map(run -> new Ending.Going(run.number(), work.words(List.of(run)).getFirst()))
+        .toList();
   }
 
   /** The user agreed when its end began, or it ended by itself, also while this command asks. */

@@ -7,6 +7,7 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.PendingRequest;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
@@ -74,6 +75,13 @@ public final class RequestFollowing {
       pending.cancel();
       pending.awaitEnd();
     }
+  }
+
+  /** The same of the request that makes the session; false: there is none. */
+  public static boolean giveUp(LiveSession session, Talk talk) {
+    Optional<PendingRequest> pending = session.pending();
+    pending.ifPresent(each -> giveUp(session, each, talk));
+    return pending.isPresent();
   }
 
   public void sayWaited(LiveSession session, Talk talk) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiPredicate;
 
 /**
  * Files that exist only on the nodes, if their disks end with them: gpush asks before they are
@@ -33,6 +34,17 @@ final class UnsavedFiles {
    */
   static Optional<String> question(LiveSession session, NodeTrashes trashes)
       throws InterruptedException {
+    return words(session, (node, trash) -> trashes.bringHome(session, node, trash))
+        .map(lost -> lost + "; give the nodes back?");
+  }
+
+  /**
+   * What would be lost.
+   *
+   * @param isKept whether what is in the trash of a node is not lost with it
+   */
+  static Optional<String> words(LiveSession session, BiPredicate<Integer, Json> isKept)
+      throws InterruptedException {
     if (session.backend().capabilities().keepsFiles() || session.entry().grant().isEmpty()) {
       return Optional.empty();
     }
@@ -54,7 +66,7 @@ final class UnsavedFiles {
       bytes += there.number("bytes").orElse(0L);
       there.texts("paths").forEach(path -> named.add("node " + node + ": " + path));
       for (Json trash : there.items("trash")) {
-        if (!trashes.bringHome(session, node, trash)) {
+        if (!isKept.test(node, trash)) {
           files += trash.number("files").orElse(0L);
           bytes += trash.number("bytes").orElse(0L);
           named.add("node " + node + ": its trash");
@@ -65,11 +77,11 @@ final class UnsavedFiles {
       }
     }
     return files > 0 || !silent.isEmpty()
-        ? Optional.of(question(session, files, bytes, named, silent))
+        ? Optional.of(words(session, files, bytes, named, silent))
         : Optional.empty();
   }
 
-  private static String question(
+  private static String words(
       LiveSession session, long files, long bytes, List<String> named, List<String> silent) {
     var words = new StringBuilder();
     if (files > 0) {
@@ -83,7 +95,7 @@ final class UnsavedFiles {
       words.append(files > 0 ? "; " : "").append("gpush could not check node ");
       words.append(String.join(", ", silent)).append(" for files that exist only there");
     }
-    return words.append("; give the nodes back?").toString();
+    return words.toString();
   }
 
   static String size(long bytes) {

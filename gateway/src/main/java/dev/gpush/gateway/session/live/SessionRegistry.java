@@ -125,6 +125,11 @@ public final class SessionRegistry {
                     .orElseGet(() -> session.entry().root().equals(root)));
   }
 
+  /** The one of these whose request waits for nodes. */
+  public Optional<LiveSession> waiting(Optional<SessionName> name, Path root) {
+    return meant(name, root).filter(LiveSession::isWaiting).findFirst();
+  }
+
   /** Adds a session of an earlier gateway; under a free name if its own is taken now. */
   public Taken adopt(LedgerEntry entry, Backend backend, Ledger ledger) {
     Taken taken;

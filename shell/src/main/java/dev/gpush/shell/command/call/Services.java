@@ -50,8 +50,10 @@ public record Services(
    *
    * @param ticker redraws what changes while a command waits
    * @param programLimit how long node 0 may take to say whether it has a program
+   * @param planLimit how long backends may take to say what they would grant, where that is not
+   *     what the user has asked for
    */
-  public record Timing(Clock clock, Ticker ticker, Duration programLimit) {}
+  public record Timing(Clock clock, Ticker ticker, Duration programLimit, Duration planLimit) {}
 
   /** The version of gpush: {@code 0.1.0} and the content hash of its jars. */
   public record Version(String number, String build) {}

@@ -19,8 +19,9 @@ import picocli.CommandLine.Command;
 
 /**
  * What the loop shows while it waits for a line: goes on for as long as the shell lives, and prints
- * lines of a word and a text: {@code prompt}, {@code status}, {@code event}. After each change both
- * texts are printed, also unchanged, because the loop may have shown something else meanwhile.
+ * lines of a word and a text: {@code prompt}, {@code status}, {@code event}, and {@code needs}, the
+ * command that does what the prompt asks of the user. After each change all but events are printed,
+ * also unchanged, because the loop may have shown something else meanwhile.
  */
 @Command(name = "__watch", header = "Print what changes")
 public final class WatchCommand implements Action {
@@ -58,6 +59,7 @@ public final class WatchCommand implements Action {
       var lines = new StringBuilder();
       lines.append("prompt\t").append(text.prompt()).append('\n');
       lines.append("status\t").append(text.status()).append('\n');
+      lines.append("needs\t").append(needed(now)).append('\n');
       events
           .due(clock.nanos())
           .forEach(event -> lines.append("event\t").append(event.line()).append('\n'));
@@ -66,6 +68,14 @@ public final class WatchCommand implements Action {
       Duration due = events.next(clock.nanos()).orElse(next);
       pictures.changes().await(seen, PAUSE, due.compareTo(next) < 0 ? due : next);
     }
+  }
+
+  /** Empty when it asks for nothing. */
+  private static String needed(Picture now) {
+    return now.session()
+        .flatMap(session -> session.status().needsLogin())
+        .map(name -> "login " + name)
+        .orElse("");
   }
 
   private static boolean isSettling(Picture now) {

@@ -1,9 +1,12 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.console.JsonLines;
+import dev.gpush.shell.console.OutputPump;
 import dev.gpush.shell.console.RunPrinter;
 import java.util.List;
 import java.util.Optional;
@@ -18,7 +21,7 @@ import picocli.CommandLine.Option;
     description = {
       "Runs on node 0 with your input, output and signals, as ssh does. Options end at the first"
           + " word. A single word with spaces in it goes to sh -c. With several nodes, each line"
-          + " begins with its node, and there is no input; on a terminal a line that nodes print"
+          + " begins with its node, and there is no input, as with --json; on a terminal a line that nodes print"
           + " alike is shown once, and of each line the first 16 KiB. The exit status is"
           + " the command's, or 255 if gpush itself fails."
     },
@@ -35,6 +38,9 @@ public final class ExecCommand implements Action.OfWords {
       description = "with a terminal, for full-screen programs")
   boolean tty;
 
+  @Option(names = "--json", description = "each line as JSON, then the exit status")
+  boolean json;
+
   private List<String> words = List.of();
 
   @Override
@@ -50,6 +56,9 @@ public final class ExecCommand implements Action.OfWords {
     if (all && on.isPresent()) {
       throw Values.bad("exec", "--all and --on cannot be used together");
     }
+    if (json && tty) {
+      throw Values.bad("exec", "--json and --tty cannot be used together");
+    }
     List<Integer> listed = Values.numbers("--on", on).stream().toList();
     SessionView session = call.session();
     List<Integer> nodes =
@@ -61,16 +70,27 @@ public final class ExecCommand implements Action.OfWords {
     if (tty && !terminal) {
       call.say("no terminal on the node, because there is none here");
     }
-    if (nodes.size() > 1) {
-      return several(call, session, nodes);
-    }
     int node = nodes.stream().findFirst().orElse(0);
+    if (json) {
+      return lines(call, session, nodes.isEmpty() ? List.of(node) : nodes);
+    }
+    if (nodes.size() > 1) {
+      return several(call, session, nodes, OutputChoice.ofNodes(call, nodes.size()));
+    }
     return terminal ? raw(call, session, node) : exec(call, session, node, false);
   }
 
-  private int several(Call call, SessionView session, List<Integer> nodes)
+  private int lines(Call call, SessionView session, List<Integer> nodes)
       throws InterruptedException {
-    try (RunPrinter printer = OutputChoice.ofNodes(call, nodes.size())) {
+    RunPrinter printer = JsonLines.ofNodes(new OutputPump(call.console()));
+    int status = several(call, session, nodes, printer);
+    call.printLine(Json.object("type", "end", "exit", status));
+    return status;
+  }
+
+  private int several(Call call, SessionView session, List<Integer> nodes, RunPrinter to)
+      throws InterruptedException {
+    try (RunPrinter printer = to) {
       return call.services()
           .runs()
           .exec(session.name(), nodes, command(), call.environment(), printer);

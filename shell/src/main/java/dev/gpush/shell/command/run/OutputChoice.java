@@ -26,7 +26,7 @@ record OutputChoice(Set<Integer> ranks, boolean isWhole, boolean isJson) {
 
   RunPrinter open(Call call, RunView run) {
     if (isJson) {
-      return new JsonLines(new OutputPump(call.console()));
+      return JsonLines.ofRanks(new OutputPump(call.console()));
     }
     Duration patience = isWhole ? Duration.ZERO : ScreenOutput.RANKS;
     return open(call, new Labels.OfRanks(run.ranks(), ranks), patience);

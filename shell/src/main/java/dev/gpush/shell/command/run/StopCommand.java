@@ -7,6 +7,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.render.Documents;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -33,6 +34,9 @@ public final class StopCommand implements Action {
   @Option(names = "--kill", description = "kill the ranks at once")
   boolean kill;
 
+  @Option(names = "--json", description = "what was stopped, as JSON")
+  boolean json;
+
   @Override
   public int run(Call call) throws InterruptedException {
     Optional<SessionView> named = sessionOfThatName(call);
@@ -46,8 +50,7 @@ public final class StopCommand implements Action {
     RunView run =
         number.isPresent() ? RunNumbers.find(call, session.name(), number) : theOne(call, session);
     if (run.isOver()) {
-      call.say("run " + run.number() + " had ended already: " + outcome(run));
-      return 0;
+      return ended(call, session, run, " had ended already: ");
     }
     RunView ended =
         call.services()
@@ -58,7 +61,14 @@ public final class StopCommand implements Action {
                 kill ? "KILL" : "INT",
                 kill ? Duration.ZERO : GRACE,
                 call.talk());
-    call.say("run " + ended.number() + " is " + outcome(ended));
+    return ended(call, session, ended, " is ");
+  }
+
+  private int ended(Call call, SessionView session, RunView run, String how) {
+    if (json) {
+      call.print(Documents.stopped(session, Optional.of(run)));
+    }
+    call.say("run " + run.number() + how + outcome(run));
     return 0;
   }
 
@@ -80,10 +90,13 @@ public final class StopCommand implements Action {
   }
 
   /** For a session that still waits, cancels its request, because nothing runs yet. */
-  private static boolean givesUp(Call call, SessionView session) {
+  private boolean givesUp(Call call, SessionView session) {
     boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
     boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());
     if (isGivenUp) {
+      if (json) {
+        call.print(Documents.stopped(session, Optional.empty()));
+      }
       call.say(session.name() + " is cancelled: it no longer waits for nodes");
     }
     return isGivenUp;

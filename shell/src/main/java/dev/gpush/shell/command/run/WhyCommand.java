@@ -6,17 +6,20 @@ import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
+import dev.gpush.core.session.Outlook.Smaller;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.TraceText;
 import dev.gpush.shell.render.WhyDocuments;
-import dev.gpush.shell.text.Width;
+import dev.gpush.shell.text.Prose;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.top.TopPictures;
 import dev.gpush.shell.why.Explanation;
@@ -28,8 +31,10 @@ import dev.gpush.shell.why.SessionExplanation;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -56,8 +61,8 @@ import picocli.CommandLine.Parameters;
 public final class WhyCommand implements Action {
   private static final String CONTINUED = "    ";
 
-  /** A narrower terminal, or none. */
-  private static final int LEAST_COLUMNS = 20;
+  /** Below the first thing to try. */
+  private static final String TRIED = "       ";
 
   @Parameters(
       paramLabel = "RUN|NAME",
@@ -134,7 +139,31 @@ public final class WhyCommand implements Action {
     SessionView session = call.session(what.or(call::named));
     return SessionExplanation.hasNodes(session)
         ? withNodes(call, session)
-        : ofSession(call, session, Optional.empty(), Optional.empty());
+        : withoutNodes(call, session);
+  }
+
+  private Answer withoutNodes(Call call, SessionView session) throws InterruptedException {
+    Map<String, Smaller> smaller =
+        SessionExplanation.waits(session) ? smaller(call, session) : Map.of();
+    Explanation found = SessionExplanation.of(session, smaller, commands(call), call.now());
+    return Answer.of(session, Optional.empty(), found);
+  }
+
+  /** What would be granted now; none where that is not known in time. */
+  private static Map<String, Smaller> smaller(Call call, SessionView session)
+      throws InterruptedException {
+    UpRequest request =
+        UpRequest.of(session.root(), call.environment()).named(Optional.of(session.name()));
+    try (Tasks tasks = Tasks.named("why", (_, bug) -> report(call, bug))) {
+      Duration limit = call.services().timing().planLimit();
+      return tasks.within(limit, "plan", () -> call.services().sessions().plan(request)).smaller();
+    } catch (TimeoutException | GpushException noAnswer) {
+      return Map.of();
+    }
+  }
+
+  private static void report(Call call, Throwable bug) {
+    call.services().gateway().bugs().report("why", bug);
   }
 
   private Answer ofSession(
@@ -272,19 +301,18 @@ public final class WhyCommand implements Action {
       sentence(call, "  ", each.text());
       each.below().forEach(line -> call.print("    " + indented(line) + "\n"));
     }
-    String label = "try: ";
+    String label = "  try: ";
     for (String remedy : answer.remedies()) {
-      call.print("  " + label + Clean.line(remedy) + "\n");
-      label = "     ";
+      sentence(call, label, remedy);
+      label = TRIED;
     }
   }
 
-  /** In a terminal, lines end between words. Commands and stack lines stay whole, to be copied. */
+  /** In a terminal, lines end between words. Stack lines stay whole, to be copied. */
   private static void sentence(Call call, String lead, String text) {
-    int columns = call.console().look().columns() - lead.length() - CONTINUED.length();
-    String line = Clean.line(text);
-    List<String> lines = columns < LEAST_COLUMNS ? List.of(line) : Width.wrapped(line, columns);
-    call.print(lead + String.join("\n" + lead + CONTINUED, lines) + "\n");
+    String next = lead.isBlank() ? lead + CONTINUED : TRIED + CONTINUED;
+    int columns = call.console().look().columns();
+    Prose.lines(lead, next, Clean.line(text), columns).forEach(line -> call.print(line + "\n"));
   }
 
   /** Cleaned without the loss of its indentation, which tells a traceback's lines apart. */

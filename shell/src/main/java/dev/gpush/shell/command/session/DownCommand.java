@@ -1,8 +1,11 @@
 package dev.gpush.shell.command.session;
 
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Ending;
 import dev.gpush.core.session.Sessions.GivenBack;
+import dev.gpush.core.text.Clean;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -31,6 +34,9 @@ public final class DownCommand implements Action {
       description = "also what exists only on the nodes, and runs in progress")
   boolean discard;
 
+  @Option(names = "--dry-run", description = "show what would end and be lost; end nothing")
+  boolean dryRun;
+
   @Option(names = "--json", description = "what was stopped and kept, as JSON")
   boolean json;
 
@@ -39,11 +45,33 @@ public final class DownCommand implements Action {
     if (name.isPresent() && call.common().session.isPresent()) {
       throw Values.bad("down", "the session is named twice");
     }
+    if (dryRun) {
+      return look(call, call.session(name.or(call::named)));
+    }
     SessionView session = call.sessionToEnd(name, "give back");
     GivenBack end = down(call, session.name(), discard);
     if (json) {
       call.print(Documents.givenBack(session, end));
     }
+    return 0;
+  }
+
+  private int look(Call call, SessionView session) throws InterruptedException {
+    Ending end = call.services().sessions().ending(session.name(), call.talk());
+    if (json) {
+      call.print(Documents.ending(session, end));
+      return 0;
+    }
+    boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
+    call.print(
+        session.name()
+            + (waits ? " would no longer wait for " : " would give back ")
+            + session.shape()
+            + " on "
+            + session.backend()
+            + "\n");
+    end.running().forEach(run -> call.print("  would stop " + Clean.line(run.words()) + "\n"));
+    end.lost().ifPresent(lost -> call.print("  would ask first: " + Clean.line(lost) + "\n"));
     return 0;
   }
 

@@ -170,17 +170,12 @@ public final class UpCommand implements Action {
           .forEach(
               offer ->
                   Optional.ofNullable(outlook.smaller().get(offer.backend()))
-                      .ifPresent(part -> call.say(words(offer.backend(), part))));
+                      .ifPresent(
+                          part ->
+                              call.say(
+                                  offer.backend() + " would grant " + part.options() + " now")));
     }
     return status(outlook);
-  }
-
-  private static String words(String backend, Outlook.Smaller part) {
-    return backend
-        + " would grant --nodes "
-        + part.nodes()
-        + (part.gpus().isNone() ? "" : " --gpus " + part.gpus())
-        + " now";
   }
 
   /** 0 if the request can be granted, now or later; else the status of the failure. */

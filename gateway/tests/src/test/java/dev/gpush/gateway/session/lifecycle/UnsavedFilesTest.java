@@ -16,6 +16,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Ending;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.FakeTalk;
@@ -27,6 +28,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -112,6 +114,26 @@ final class UnsavedFilesTest {
         talk.lines().contains("kept, because gpush did not make it: node 0: " + file),
         talk.lines()::toString);
     rig.assertOneGang();
+  }
+
+  @Test
+  @Tag("local")
+  void aLookSaysWhatDownWouldStopAndAskAboutAndEndsNothing() throws Exception {
+    SessionView made = up(ask(project, 1), Talk.silent());
+    assertEquals(Optional.empty(), gateway.ending(DEVBOX, Talk.silent()).lost());
+    gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
+    Path file = checkpoint(made);
+
+    Ending end = gateway.ending(DEVBOX, FakeTalk.unattended());
+
+    assertEquals(List.of(1), end.running().stream().map(Ending.Going::number).toList());
+    assertEquals(
+        Optional.of(
+            "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0:"
+                + " ckpt.pt)"),
+        end.lost());
+    assertTrue(Files.exists(file));
+    assertEquals(made.id(), up(ask(project, 1), Talk.silent()).id());
   }
 
   /** To end a run is what was asked for; what it left on the disk is another question. */
