@@ -51,7 +51,7 @@ final class DialChannel extends StreamChannel {
 
   private OpenFuture open(Dial dial) {
     ConnectionLog.begins(this, "kind=forward target=" + dial.place());
-    connections.open(getSession(), dial);
+    connections.open(getSession(), this, dial);
     return OpenAnswer.pending(this);
   }
 

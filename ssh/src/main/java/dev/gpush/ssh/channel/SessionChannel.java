@@ -72,7 +72,7 @@ public final class SessionChannel extends StreamChannel {
     super.handleRequest(buffer);
     Optional<Program> next = afterReply;
     afterReply = Optional.empty();
-    next.ifPresent(program -> connections.open(getSession(), program));
+    next.ifPresent(program -> connections.open(getSession(), this, program));
   }
 
   @Override
