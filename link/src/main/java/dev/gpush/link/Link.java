@@ -123,7 +123,7 @@ public final class Link implements AutoCloseable {
       }
       stream.receiver(receiver);
       driver.add(stream);
-      driver.workIsDue();
+      driver.settle();
     } finally {
       lock.unlock();
     }

@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 
 /**
  * Owns the {@link LinkMachine} of a link: its lock, its threads, and the pipes.
@@ -166,7 +167,7 @@ final class LinkDriver {
   // ---- after each call of the machine
 
   /** Takes the machine's events and commands, and writes what is due. */
-  private void settle() {
+  void settle() {
     assert lock.isHeldByCurrentThread();
     while (machine.hasEvents()) {
       LinkEvent event = machine.nextEvent().orElseThrow();
@@ -175,6 +176,9 @@ final class LinkDriver {
         changed.signalAll();
       }
       delivery.add(event, state);
+    }
+    if (delivery.isDueWithoutFrame()) {
+      changed.signalAll();
     }
     while (machine.hasCommands()) {
       commands.add(machine.nextCommand().orElseThrow());
@@ -336,10 +340,12 @@ final class LinkDriver {
     try {
       while (awaitTime(wakes)) {
         execute();
-        delivery.deliverStates();
+        delivery.deliverWithoutFrame();
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error bug) {
+      act(_ -> endByBug(bug));
     }
   }
 
@@ -357,7 +363,7 @@ final class LinkDriver {
           machine.tick(now);
         }
         settle();
-        if (!commands.isEmpty() || delivery.isStateNext()) {
+        if (!commands.isEmpty() || delivery.isDueWithoutFrame()) {
           return true;
         }
         long until = isHeld ? WakeWatch.LOOK_NANOS : machine.untilTick(now);
@@ -389,7 +395,7 @@ final class LinkDriver {
     } finally {
       running(false);
     }
-    connectFailure().ifPresent(answer::completeExceptionally);
+    locked(() -> connectFailure).ifPresent(answer::completeExceptionally);
     return true;
   }
 
@@ -415,10 +421,10 @@ final class LinkDriver {
     delivery.deliverAll();
   }
 
-  private Optional<Throwable> connectFailure() {
+  private <T> T locked(Supplier<T> look) {
     lock.lock();
     try {
-      return connectFailure;
+      return look.get();
     } finally {
       lock.unlock();
     }
@@ -446,12 +452,7 @@ final class LinkDriver {
 
   /** None when it was closed before anyone read it. */
   Optional<Pipe> pipe(int number) {
-    lock.lock();
-    try {
-      return Optional.ofNullable(pipes.get(number));
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> Optional.ofNullable(pipes.get(number)));
   }
 
   /** Sets the writer of the pipe that is read now. */

@@ -68,12 +68,11 @@ final class DialChannel extends StreamChannel {
 
     @Override
     public void open(Route.Node node, String client) {
-      if (!isClosing()) {
-        node.link()
-            .open(
-                request.with("client", client),
-                stream -> new Connected(stream, "connecting to " + place()));
-      }
+      inlet.attach(
+          node.link()
+              .open(
+                  request.with("client", client),
+                  stream -> new Connected(stream, "connecting to " + place())));
     }
 
     String place() {
@@ -105,7 +104,6 @@ final class DialChannel extends StreamChannel {
         isOpen.set(true);
         signalChannelOpenSuccess();
       }
-      inlet.attach(stream);
     }
 
     @Override

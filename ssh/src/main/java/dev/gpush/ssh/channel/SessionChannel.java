@@ -224,7 +224,7 @@ public final class SessionChannel extends StreamChannel {
             ConnectionVariables.of(
                 getSession().getIoSession(), agent.flatMap(ForwardedAgent::path));
         Json.Obj wanted = request.on(node, program, variables).with("client", client);
-        node.link().open(wanted, Output::new);
+        inlet.attach(node.link().open(wanted, Output::new));
       }
     }
 
@@ -244,7 +244,6 @@ public final class SessionChannel extends StreamChannel {
 
     @Override
     public void opened(Json.Obj facts) {
-      inlet.attach(from);
       List<Json.Obj> waiting;
       lock.lock();
       try {
