@@ -244,16 +244,14 @@ public final class SessionChannel extends StreamChannel {
 
     @Override
     public void opened(Json.Obj facts) {
-      List<Json.Obj> waiting;
       lock.lock();
       try {
-        stream = Optional.of(from);
-        waiting = List.copyOf(early);
+        early.forEach(message -> tell(from, message));
         early.clear();
+        stream = Optional.of(from);
       } finally {
         lock.unlock();
       }
-      waiting.forEach(message -> tell(from, message));
     }
 
     @Override
