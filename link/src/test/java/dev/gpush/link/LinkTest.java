@@ -278,6 +278,30 @@ class LinkTest {
   }
 
   @Test
+  void goesOnConnectingForThoseThatWaitAfterTheFirstAttemptHasFailed() throws Exception {
+    var agent = new FakeAgent(tasks, GOOD);
+    var attempts = new AtomicInteger();
+    Link link =
+        link(
+            () -> {
+              if (attempts.incrementAndGet() <= 3) {
+                throw new IOException("it is off");
+              }
+              return agent.open();
+            },
+            Clock.system());
+    assertThrows(IOException.class, link::connect);
+    assertEquals(new LinkState.Idle(), link.state());
+    var waiting = link.open(ECHO);
+
+    link.keepConnecting();
+
+    waiting.awaitOpened();
+    assertEquals(new LinkState.Cut("it is off"), states.all().getFirst());
+    assertEquals(4, attempts.get());
+  }
+
+  @Test
   void whatIsClosedWhileCutIsNeverAskedFor() throws Exception {
     var agent = new FakeAgent(tasks, GOOD);
     Link link = link(agent, Clock.system());

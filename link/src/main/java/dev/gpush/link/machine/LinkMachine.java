@@ -289,6 +289,11 @@ public final class LinkMachine {
     pipes.connect(nanos);
   }
 
+  /** As {@link #connect}, but goes on after {@link LinkEvent.Cut}, as if there had been a pipe. */
+  public void keepConnecting(long nanos) {
+    pipes.keepConnecting(nanos);
+  }
+
   /** Stops connecting, without an event. */
   public void stopConnecting() {
     pipes.stopConnecting();
