@@ -1,6 +1,7 @@
 """The sftp builtin against OpenSSH's own client: `sftp -D` runs a program as the server, here our module over pipes."""
 import os
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -64,6 +65,15 @@ class SftpClientTest(unittest.TestCase):
             file.write(b"0123456789" * 1000)
         self.batch("reget %s/part part" % self.far)
         self.assertEqual(os.path.getsize(os.path.join(self.near, "part")), 1000000)
+
+
+class NamesTest(unittest.TestCase):
+    def test_a_time_that_no_calendar_has_does_not_hide_the_file(self):
+        found = list(os.stat(__file__))
+        for at in (1764 * 10 ** 15, -10 ** 30, 0):
+            found[stat.ST_MTIME] = at
+            line = sftp.Names().line(b"data", os.stat_result(found))
+            self.assertRegex(line, b" (Dec 31  1969|Jan  1  1970) data$")
 
 
 class SftpPacketTest(unittest.TestCase):

@@ -136,9 +136,13 @@ class Names:
         return self.groups[number]
 
     def line(self, name, found):
-        """As `ls -l` prints it."""
-        when = time.localtime(found.st_mtime)
-        recent = -86400 < time.time() - found.st_mtime < 182 * 86400
+        """As `ls -l` prints it, with the first of all dates for a time that no calendar has."""
+        at = found.st_mtime
+        try:
+            when = time.localtime(at)
+        except (OverflowError, ValueError, OSError):
+            at, when = 0, time.localtime(0)
+        recent = -86400 < time.time() - at < 182 * 86400
         date = time.strftime("%b %e %H:%M" if recent else "%b %e  %Y", when)
         head = "%s %4d %-8s %-8s %8d %s " % (stat.filemode(found.st_mode), found.st_nlink, self.user(found.st_uid),
                                              self.group(found.st_gid), found.st_size, date)

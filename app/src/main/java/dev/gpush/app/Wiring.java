@@ -144,6 +144,8 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             () -> publish.get().run());
+    // Before ssh is listened for: an editor that connects again must not hear of no such session.
+    sessions.recover();
     SessionRoutes routes = sessions.routes();
     SshGateway ssh =
         SshGateway.start(
@@ -331,9 +333,8 @@ final class Wiring implements AutoCloseable {
     return agents;
   }
 
-  /** Recovers the last gateway's sessions, then accepts clients. */
+  /** Accepts clients; recovery of the last gateway's sessions has begun. */
   void start() {
-    sessions.recover();
     ssh.publish(sessions.routes().published());
     server.start();
   }

@@ -128,15 +128,15 @@ public final class Launcher implements AutoCloseable {
   }
 
   /**
-   * Finds the runs on the nodes, also those of other gateways, and watches those in progress.
-   * Called when the links are up, and again when a link was replaced.
+   * Finds the runs on these nodes, also those of other gateways, and watches those in progress.
+   * Called when their links are up.
    */
-  public void attach() throws InterruptedException {
+  public void attach(Set<Integer> nodes) throws InterruptedException {
     launching.lockInterruptibly();
     try {
       // Those in progress first: nothing about older ones may keep them from being watched.
-      listing.alive().forEach(onNode -> onNode.forEach(this::adopt));
-      listing.all().forEach(onNode -> onNode.forEach(this::adopt));
+      listing.alive(nodes).forEach(onNode -> onNode.forEach(this::adopt));
+      listing.all(nodes).forEach(onNode -> onNode.forEach(this::adopt));
       for (RunRecord record : history.list()) {
         if (!record.state().isOver()) {
           watch(record, Optional.empty());

@@ -127,7 +127,7 @@ final class AgentRunsTest extends TwoAgents {
     launcher.close();
     gang.connect();
     launcher = gang.launcher();
-    launcher.attach();
+    launcher.attach(Set.of(0, 1));
     assertEquals(RunView.State.RUNNING, launcher.find(Optional.of(1)).state());
     Task<Optional<Integer>, RuntimeException> status = gang.tasks().fork("follow", () -> follow(1));
     Files.createFile(gang.onNode(1, "go"));

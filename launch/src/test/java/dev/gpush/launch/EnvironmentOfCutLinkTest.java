@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -69,7 +70,7 @@ final class EnvironmentOfCutLinkTest {
     try (var tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace())) {
       var environments = new NodeEnvironments(site, tasks);
 
-      environments.tell(choice);
+      environments.tell(Set.of(0), choice);
       environments.prepare(choice, new FakeTalk());
     }
 

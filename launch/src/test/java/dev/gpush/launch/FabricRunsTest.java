@@ -175,7 +175,7 @@ final class FabricRunsTest {
   @Test
   void nodesAreAskedOnceAndAgainWhenTheirAnswersAreOld() throws Exception {
     tell("ACTIVE");
-    launcher.attach();
+    launcher.attach(Set.of(0, 1));
     run("train.py");
     run("train.py");
     assertEquals(List.of("facts [\"10.0.0.2\"]".replace("\"", "")), asked(0));

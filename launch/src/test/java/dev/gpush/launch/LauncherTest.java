@@ -221,7 +221,7 @@ final class LauncherTest {
         .write(
             1, stopping, Journals.event("{\"event\": \"rank-exit\", \"rank\": 0, \"signal\": 2}"));
     try (Launcher other = launcher()) {
-      other.attach();
+      other.attach(Set.of(0, 1));
       String end = "{\"exit\": null, \"signal\": 2, \"stopped\": true}";
       nodes.forEach(node -> node.end(1, end));
       assertEquals(Optional.of(130), other.follow(1, Set.of(), true, output));
@@ -583,7 +583,7 @@ final class LauncherTest {
     launcher.close();
     try (Launcher other = launcher()) {
       assertEquals(RunView.State.RUNNING, other.find(Optional.of(1)).state());
-      other.attach();
+      other.attach(Set.of(0, 1));
       Task<Optional<Integer>, RuntimeException> status =
           tasks.fork("follow", () -> other.follow(1, Set.of(), true, output));
       nodes.forEach(node -> node.end(1, OK));
@@ -607,7 +607,7 @@ final class LauncherTest {
             .replace("\"run\": 1", "\"run\": 5"));
     Files.move(file, folder.resolve("history/5.json"));
     launcher = launcher();
-    launcher.attach();
+    launcher.attach(Set.of(0, 1));
 
     assertEquals(RunView.State.LOST, stateOnceOver(5));
     assertEquals(
@@ -630,7 +630,7 @@ final class LauncherTest {
     Files.delete(folder.resolve("history/1.json"));
     try (Launcher other = launcher()) {
       assertEquals(List.of(), other.list());
-      other.attach();
+      other.attach(Set.of(0, 1));
       assertEquals(List.of("train.py", "--x"), other.find(Optional.of(1)).words());
       RunView next = other.launch(request("nvidia-smi"), input(), turn, talk);
       assertEquals(2, next.number());
@@ -654,7 +654,7 @@ final class LauncherTest {
     nodes.forEach(node -> node.listAtMost(1));
     launcher = launcher();
 
-    launcher.attach();
+    launcher.attach(Set.of(0, 1));
 
     assertEquals(List.of(4, 3, 2, 1), launcher.list().stream().map(RunView::number).toList());
     assertEquals(RunView.State.RUNNING, launcher.find(Optional.of(1)).state());

@@ -137,7 +137,7 @@ final class UnrecordedRunsTest {
     launcher.close();
     fillDisk();
     try (Launcher other = launcher()) {
-      other.attach();
+      other.attach(Set.of(0, 1));
       assertEquals(RunView.State.RUNNING, other.find(Optional.of(1)).state());
     }
   }

@@ -12,8 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Calls users with the events of the machine, one at a time and in order, without the lock. The
- * reading thread delivers all events; the watching thread delivers states, so that a listener knows
- * of silence while the reading thread waits for the silent pipe.
+ * reading thread delivers all events; the watching thread delivers those that come without a frame,
+ * states and ends of streams, so that a listener knows of silence, and the user of a withdrawn
+ * stream of its end, while the reading thread waits for the pipe.
  */
 final class EventDelivery {
   private final LinkDriver driver;
@@ -74,11 +75,12 @@ final class EventDelivery {
   }
 
   /** Whether the watching thread has something to deliver. */
-  boolean isStateNext() {
+  boolean isDueWithoutFrame() {
     assert lock.isHeldByCurrentThread();
     return deliverer.isEmpty()
         && !pending.isEmpty()
-        && pending.element().event() instanceof LinkEvent.OfLink;
+        && (pending.element().event() instanceof LinkEvent.OfLink
+            || pending.element().event() instanceof LinkEvent.Closed);
   }
 
   /**
@@ -93,7 +95,7 @@ final class EventDelivery {
       }
       delivered.awaitUninterruptibly();
     }
-    while (!pending.isEmpty() && (all || isStateNext())) {
+    while (!pending.isEmpty() && (all || isDueWithoutFrame())) {
       Pending next = pending.remove();
       Optional<Runnable> call =
           switch (next.event()) {
@@ -122,7 +124,7 @@ final class EventDelivery {
   }
 
   /** For the watching thread. */
-  void deliverStates() {
+  void deliverWithoutFrame() {
     deliver(false);
   }
 

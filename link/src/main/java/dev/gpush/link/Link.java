@@ -79,6 +79,14 @@ public final class Link implements AutoCloseable {
   }
 
   /**
+   * After {@link #connect} has failed: goes on as if a pipe had been cut, without a caller that
+   * waits. Streams wait too.
+   */
+  public void keepConnecting() {
+    driver.keepConnecting();
+  }
+
+  /**
    * Opens a stream (docs/technical/link.md section 3). Does not wait for the agent: the answer
    * comes to the receiver. Works while the link is cut, too; the stream then opens when it is up
    * again.
@@ -122,7 +130,7 @@ public final class Link implements AutoCloseable {
       }
       stream.receiver(receiver);
       driver.add(stream);
-      driver.workIsDue();
+      driver.settle();
     } finally {
       lock.unlock();
     }
@@ -237,12 +245,13 @@ public final class Link implements AutoCloseable {
   }
 
   private void requireNotOver() {
-    switch (driver.state()) {
-      case LinkState.Idle _, LinkState.Up _, LinkState.Cut _ -> {}
-      case LinkState.Over(var reason) ->
-          throw new GpushException(new AgentFailure.LinkOver(identity.node(), reason));
-      case LinkState.Refused(var failure) -> throw new GpushException(failure);
-    }
+    driver
+        .state()
+        .failure(identity.node())
+        .ifPresent(
+            over -> {
+              throw over;
+            });
   }
 
   private static String what(Json request) {

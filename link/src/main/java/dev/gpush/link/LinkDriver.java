@@ -24,15 +24,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 
 /**
- * Owns the {@link LinkMachine} of a link: its lock, its threads, and the pipes.
- *
- * <p>Threads: one reads ({@link PipeReader}), one writes to each pipe ({@link PipeWriter}), one
- * watches the time, and one opens a pipe ({@link PipeOpening}). Every call of the machine is made
- * with the lock held and followed by {@link #settle}, or by {@link #workIsDue} where it concerns
- * streams only. Users ({@link EventDelivery}) and {@link Pipe#close} are called without the lock.
- * Methods that need the lock assert it.
+ * Owns the {@link LinkMachine} of a link: its lock, its threads, and the pipes. One thread reads
+ * ({@link PipeReader}), one writes to each pipe ({@link PipeWriter}), one watches the time, and one
+ * opens a pipe ({@link PipeOpening}). Every call of the machine is made with the lock held and
+ * followed by {@link #settle}, or by {@link #workIsDue} where it concerns streams only. Users
+ * ({@link EventDelivery}) and {@link Pipe#close} are called without the lock. Methods that need the
+ * lock assert it.
  */
 final class LinkDriver {
   private static final System.Logger LOG = System.getLogger("gpush.link");
@@ -124,15 +124,7 @@ final class LinkDriver {
   /** Starts the threads and waits for the first answer of the agent. */
   Json.Obj connect() throws InterruptedException, ExecutionException {
     var answer = new CompletableFuture<Json.Obj>();
-    lock.lock();
-    try {
-      first = answer;
-      openingFailure = Optional.empty();
-      connectFailure = Optional.empty();
-    } finally {
-      lock.unlock();
-    }
-    Task<Boolean, RuntimeException> running = tasks.forkOnThread("read", () -> run(answer));
+    Task<Boolean, RuntimeException> running = begin(answer, machine::connect);
     if (running.isDone()) { // It has answered, or the link is closed and it never will.
       answer.completeExceptionally(new IOException("closed"));
     }
@@ -143,6 +135,27 @@ final class LinkDriver {
       act(_ -> machine.stopConnecting());
       throw stop;
     }
+  }
+
+  /** Starts the threads; nothing waits for the agent. */
+  void keepConnecting() {
+    begin(CompletableFuture.completedFuture(Json.object()), machine::keepConnecting);
+  }
+
+  private Task<Boolean, RuntimeException> begin(
+      CompletableFuture<Json.Obj> answer, LongConsumer how) {
+    lock.lock();
+    try {
+      while (isRunning) { // An attempt that was interrupted is ending.
+        changed.awaitUninterruptibly();
+      }
+      first = answer;
+      openingFailure = Optional.empty();
+      connectFailure = Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+    return tasks.forkOnThread("read", () -> run(answer, how));
   }
 
   /** Sends BYE, waits a limited time until it was written, and ends everything. */
@@ -166,7 +179,7 @@ final class LinkDriver {
   // ---- after each call of the machine
 
   /** Takes the machine's events and commands, and writes what is due. */
-  private void settle() {
+  void settle() {
     assert lock.isHeldByCurrentThread();
     while (machine.hasEvents()) {
       LinkEvent event = machine.nextEvent().orElseThrow();
@@ -175,6 +188,9 @@ final class LinkDriver {
         changed.signalAll();
       }
       delivery.add(event, state);
+    }
+    if (delivery.isDueWithoutFrame()) {
+      changed.signalAll();
     }
     while (machine.hasCommands()) {
       commands.add(machine.nextCommand().orElseThrow());
@@ -203,22 +219,11 @@ final class LinkDriver {
       case LinkEvent.Up(var welcome, _) -> first.complete(welcome);
       case LinkEvent.Cut _ -> {}
       case LinkEvent.NotConnected(var reason) ->
-          connectFailure =
-              openingFailure.or(() -> Optional.of(failure(new LinkState.Over(reason))));
+          connectFailure = openingFailure.or(() -> new LinkState.Over(reason).failure(node()));
       case LinkEvent.Over _, LinkEvent.Superseded _, LinkEvent.OtherVersion _ ->
-          first.completeExceptionally(failure(then));
+          first.completeExceptionally(then.failure(node()).orElseThrow());
     }
     changed.signalAll();
-  }
-
-  private GpushException failure(LinkState end) {
-    return new GpushException(
-        switch (end) {
-          case LinkState.Refused(var failure) -> failure;
-          case LinkState.Over(var reason) -> new AgentFailure.LinkOver(node(), reason);
-          case LinkState.Idle _, LinkState.Up _, LinkState.Cut _ ->
-              throw new IllegalStateException("not an end: " + end);
-        });
   }
 
   // ---- pipes
@@ -336,10 +341,12 @@ final class LinkDriver {
     try {
       while (awaitTime(wakes)) {
         execute();
-        delivery.deliverStates();
+        delivery.deliverWithoutFrame();
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error bug) {
+      act(_ -> endByBug(bug));
     }
   }
 
@@ -357,7 +364,7 @@ final class LinkDriver {
           machine.tick(now);
         }
         settle();
-        if (!commands.isEmpty() || delivery.isStateNext()) {
+        if (!commands.isEmpty() || delivery.isDueWithoutFrame()) {
           return true;
         }
         long until = isHeld ? WakeWatch.LOOK_NANOS : machine.untilTick(now);
@@ -375,10 +382,10 @@ final class LinkDriver {
    * Until the end, or until connecting has failed: then all other threads have ended, and
    * connecting may start again.
    */
-  private boolean run(CompletableFuture<Json.Obj> answer) {
+  private boolean run(CompletableFuture<Json.Obj> answer, LongConsumer how) {
     running(true);
     try (Tasks threads = tasks.group("time")) {
-      act(machine::connect);
+      act(how);
       threads.start("watch", this::watch);
       new PipeReader(this, delivery, tasks).run();
     } catch (InterruptedException stop) {
@@ -389,7 +396,7 @@ final class LinkDriver {
     } finally {
       running(false);
     }
-    connectFailure().ifPresent(answer::completeExceptionally);
+    locked(() -> connectFailure).ifPresent(answer::completeExceptionally);
     return true;
   }
 
@@ -415,10 +422,10 @@ final class LinkDriver {
     delivery.deliverAll();
   }
 
-  private Optional<Throwable> connectFailure() {
+  private <T> T locked(Supplier<T> look) {
     lock.lock();
     try {
-      return connectFailure;
+      return look.get();
     } finally {
       lock.unlock();
     }
@@ -446,12 +453,7 @@ final class LinkDriver {
 
   /** None when it was closed before anyone read it. */
   Optional<Pipe> pipe(int number) {
-    lock.lock();
-    try {
-      return Optional.ofNullable(pipes.get(number));
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> Optional.ofNullable(pipes.get(number)));
   }
 
   /** Sets the writer of the pipe that is read now. */

@@ -1,7 +1,10 @@
 package dev.gpush.link;
 
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import java.util.Optional;
 
 /** The states of a link; docs/technical/link.md has the diagram. */
 public sealed interface LinkState {
@@ -36,6 +39,16 @@ public sealed interface LinkState {
    * version.
    */
   record Refused(Failure failure) implements LinkState {}
+
+  /** Why nothing can be opened any more; empty while it can. */
+  default Optional<GpushException> failure(int node) {
+    return switch (this) {
+      case Idle _, Up _, Cut _ -> Optional.empty();
+      case Over(var reason) ->
+          Optional.of(new GpushException(new AgentFailure.LinkOver(node, reason)));
+      case Refused(var failure) -> Optional.of(new GpushException(failure));
+    };
+  }
 
   /** Whether nothing more will come. */
   default boolean isFinal() {

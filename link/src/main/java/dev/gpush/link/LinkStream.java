@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * One stream of a link. Thread-safe; nothing here blocks but {@link #send}.
@@ -139,17 +140,30 @@ public final class LinkStream {
 
   /**
    * Sends nothing more after what was sent already, and receives nothing more but {@link
-   * StreamReceiver#closed}. Idempotent.
+   * StreamReceiver#closed}. When nothing was sent yet, the agent never hears of the stream.
+   * Idempotent.
    *
    * @param reason {@code {}} or {@code {code, facts}}
    */
   public void close(Json.Obj reason) {
+    ends(() -> machine.close(state, reason, driver.nanos()));
+  }
+
+  /**
+   * Closes it if nothing was sent yet, as while the link is cut: then the agent never hears of it.
+   * Else this does nothing.
+   */
+  public void withdraw() {
+    ends(() -> machine.withdraw(state));
+  }
+
+  private void ends(BooleanSupplier how) {
     lock.lock();
     try {
-      if (!machine.close(state, reason, driver.nanos())) {
+      if (!how.getAsBoolean()) {
         return;
       }
-      driver.workIsDue();
+      driver.settle();
       changed.signalAll();
     } finally {
       lock.unlock();

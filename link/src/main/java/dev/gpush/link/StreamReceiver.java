@@ -5,11 +5,14 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * Receives the events of a stream. Called on the link's reading thread, one call at a time and in
- * the order of the stream. It must not block: a slow receiver delays every stream of the link.
+ * Receives the events of a stream. Called on the link's threads, one call at a time and in the
+ * order of the stream. It must not block: a slow receiver delays every stream of the link.
  */
 public interface StreamReceiver {
-  /** The peer accepted; nothing else comes before this, except {@link #closed} when it refused. */
+  /**
+   * The peer accepted; nothing else comes before this, except {@link #closed} when it refused or
+   * never heard of it.
+   */
   default void opened(Json.Obj facts) {}
 
   /**
@@ -35,10 +38,10 @@ public interface StreamReceiver {
   }
 
   /**
-   * The end of the stream; called exactly once, as the last call. {@code {}}, {@code {exit}},
-   * {@code {signal, core}}, or {@code {code, facts}}: what the peer refused or ended with, {@code
-   * agent-restarted} when the agent that had the stream is gone, {@code link-over} when the link
-   * is.
+   * The end of the stream; called exactly once, as the last call. {@code {}} (also when it was
+   * closed before anything was sent), {@code {exit}}, {@code {signal, core}}, or {@code {code,
+   * facts}}: what the peer refused or ended with, {@code agent-restarted} when the agent that had
+   * the stream is gone, {@code link-over} when the link is.
    */
   void closed(Json.Obj reason);
 }

@@ -278,6 +278,63 @@ class LinkTest {
   }
 
   @Test
+  void goesOnConnectingForThoseThatWaitAfterTheFirstAttemptHasFailed() throws Exception {
+    var agent = new FakeAgent(tasks, GOOD);
+    var attempts = new AtomicInteger();
+    Link link =
+        link(
+            () -> {
+              if (attempts.incrementAndGet() <= 3) {
+                throw new IOException("it is off");
+              }
+              return agent.open();
+            },
+            Clock.system());
+    assertThrows(IOException.class, link::connect);
+    assertEquals(new LinkState.Idle(), link.state());
+    var waiting = link.open(ECHO);
+
+    link.keepConnecting();
+
+    waiting.awaitOpened();
+    assertEquals(new LinkState.Cut("it is off"), states.all().getFirst());
+    assertEquals(4, attempts.get());
+  }
+
+  @Test
+  void whatIsClosedWhileCutIsNeverAskedFor() throws Exception {
+    var agent = new FakeAgent(tasks, GOOD);
+    Link link = link(agent, Clock.system());
+    var cancelled = link.open(ECHO);
+    cancelled.close();
+
+    link.connect();
+
+    assertEquals(Json.object(), cancelled.awaitClose());
+    link.open(ECHO).awaitOpened();
+    assertEquals(
+        1, agent.received().all().stream().filter(frame -> frame.kind() == FrameKind.OPEN).count());
+  }
+
+  @Test
+  void itsUserLearnsOfTheEndThoughThePipeIsSilent() throws Exception {
+    var silent = new FakePipe();
+    var writer = new FrameWriter(silent.agentOutput());
+    writer.write(Frame.ofJson(FrameKind.WELCOME, 0, 0, Json.object("agent", "a")));
+    writer.flush();
+    Link link = link(() -> silent, Clock.system());
+    link.connect();
+    // More than the pipe holds, so nothing that comes later is written.
+    link.open(ECHO.with("filler", "x".repeat(200_000)));
+    var behind = link.open(ECHO);
+
+    behind.close();
+
+    assertEquals(Json.object(), behind.awaitClose());
+    silent.close();
+  }
+
+  @Test
   void anotherAgentEndsTheStreamsOfTheOldOne() throws Exception {
     var agent = new FakeAgent(tasks, GOOD);
     var first = new FakePipe();

@@ -9,6 +9,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.ssh.channel.ChannelKinds;
 import dev.gpush.ssh.channel.GlobalRequests;
 import dev.gpush.ssh.channel.SessionChannel;
+import dev.gpush.ssh.connection.ChannelService;
 import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.files.HomeIdentity;
 import dev.gpush.ssh.files.JdkEd25519;
@@ -44,6 +45,7 @@ import org.apache.sshd.common.util.buffer.ByteArrayBuffer;
 import org.apache.sshd.server.SshServer;
 import org.apache.sshd.server.auth.pubkey.UserAuthPublicKeyFactory;
 import org.apache.sshd.server.session.ServerSession;
+import org.apache.sshd.server.session.ServerUserAuthServiceFactory;
 
 /**
  * The SSH server, on 127.0.0.1 and on the same port as long as it is free, or on a socket of its
@@ -120,6 +122,8 @@ public final class SshGateway implements AutoCloseable {
     for (SshAddress address : addresses(settings, ports)) {
       var services = new SocketServices(own, clock, logins, settings.socket());
       SshServer server = server(identity, host, user.getPublic());
+      server.setServiceFactories(
+          List.of(ServerUserAuthServiceFactory.INSTANCE, new ChannelService.Factory()));
       server.setChannelFactories(ChannelKinds.of(connections));
       server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
       server.addSessionListener(logins);

@@ -170,6 +170,26 @@ class ForwardingTest {
     end(ssh);
   }
 
+  /** As when the program on the laptop that the port leads to has ended. */
+  @Test
+  void aConnectionThatTheClientRefusesEndsAloneAndTheOthersGoOn() throws Exception {
+    int remote = freePort();
+    int local = freePort();
+    Process ssh =
+        rig.forwarding(
+            "-R", remote + ":127.0.0.1:" + freePort(), "-L", local + ":127.0.0.1:" + port());
+
+    try (var lasting = to(local)) {
+      assertEquals("hello\n", hear(lasting, 6));
+
+      assertEquals("", converse(to(remote), 0));
+      assertEquals("", converse(to(remote), 0));
+
+      assertEquals("got 10\n", converse(lasting, 10));
+    }
+    end(ssh);
+  }
+
   @Test
   void choosesAPortOfTheNode() throws Exception {
     var result = rig.ssh("-v", "-R", "0:127.0.0.1:" + port(), "devbox", "true").run();

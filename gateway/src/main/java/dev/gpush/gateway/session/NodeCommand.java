@@ -115,9 +115,9 @@ final class NodeCommand {
       stream.awaitOpened();
       pumps.start("in", () -> pumpInput(streams.in(), stream));
       Task<Boolean, IOException> out =
-          pumps.fork("out", () -> copy(stream.output(0), streams.out()));
+          pumps.fork("out", () -> pump(stream, 0, from -> copy(from, streams.out())));
       Task<Boolean, IOException> err =
-          pumps.fork("err", () -> copy(stream.output(1), streams.err()));
+          pumps.fork("err", () -> pump(stream, 1, from -> copy(from, streams.err())));
       await(out);
       await(err);
       return status(stream.awaitClose(), stream);
@@ -136,9 +136,9 @@ final class NodeCommand {
     try (Tasks pumps = tasks.group("exec")) {
       stream.awaitOpened();
       Task<Boolean, IOException> out =
-          pumps.fork("out", () -> lines.copy(stream.output(0), node, false));
+          pumps.fork("out", () -> pump(stream, 0, from -> lines.copy(from, node, false)));
       Task<Boolean, IOException> err =
-          pumps.fork("err", () -> lines.copy(stream.output(1), node, true));
+          pumps.fork("err", () -> pump(stream, 1, from -> lines.copy(from, node, true)));
       await(out);
       await(err);
       return status(stream.awaitClose(), stream);
@@ -169,6 +169,29 @@ final class NodeCommand {
       pump.get();
     } catch (IOException over) {
       // The client or the link is gone; the stream's end says which.
+    }
+  }
+
+  /** Passes on what comes on one channel. */
+  @FunctionalInterface
+  private interface Passing {
+    boolean run(InputStream from) throws IOException;
+  }
+
+  /**
+   * Both channels share their credit: what has no reader any more is dropped, or the command would
+   * stop at its next write to either.
+   */
+  private static boolean pump(BlockingStream stream, int channel, Passing passing)
+      throws IOException {
+    boolean isDone = false;
+    try {
+      isDone = passing.run(stream.output(channel));
+      return isDone;
+    } finally {
+      if (!isDone) {
+        stream.discard(channel);
+      }
     }
   }
 

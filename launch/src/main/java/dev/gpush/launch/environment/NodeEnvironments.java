@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
@@ -45,18 +46,12 @@ public final class NodeEnvironments {
     this.tasks = tasks;
   }
 
-  /** Returns when the node knows it; whether it works is known later. */
-  public void tell(int node, EnvironmentChoice choice) throws InterruptedException {
-    LaunchNode there = site.nodes().get(node);
-    there.calls().call(USE, wanted(there, choice).with("wait", false));
-  }
-
-  /** The same for all nodes. */
-  public void tell(EnvironmentChoice choice) throws InterruptedException {
+  /** Returns when these nodes know it; whether it works is known later. */
+  public void tell(Set<Integer> nodes, EnvironmentChoice choice) throws InterruptedException {
     onAll(
         node -> {
-          if (!node.calls().isLost()) {
-            tell(node.info().index(), choice);
+          if (nodes.contains(node.info().index()) && !node.calls().isLost()) {
+            node.calls().call(USE, wanted(node, choice).with("wait", false));
           }
           return true;
         });

@@ -10,27 +10,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /** The runs that the nodes of a session report, the newest first; nothing of a lost node. */
 public record RunListing(LaunchSite site, Tasks tasks) {
   /** More than the runs of a node fill: a node that answers nonsense must not be asked for ever. */
   private static final int PAGES = 100;
 
-  /** Those in progress, of each node. */
-  public List<List<Json>> alive() throws InterruptedException {
-    return list(Json.object("alive", true));
+  /** Those in progress, of each of these nodes. */
+  public List<List<Json>> alive(Set<Integer> nodes) throws InterruptedException {
+    return list(Json.object("alive", true), node -> nodes.contains(node.info().index()));
   }
 
-  /** All that there are, of each node. */
-  public List<List<Json>> all() throws InterruptedException {
-    return list(Json.object());
+  /** All that there are, of each of these nodes. */
+  public List<List<Json>> all(Set<Integer> nodes) throws InterruptedException {
+    return list(Json.object(), node -> nodes.contains(node.info().index()));
   }
 
   /** Node → slot → run, as the nodes report it. */
   public Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
     var busy = new TreeMap<Integer, Map<String, Integer>>();
-    List<List<Json>> listed = alive();
+    List<List<Json>> listed = list(Json.object("alive", true), _ -> true);
     for (int node = 0; node < listed.size(); node++) {
       var claimed = new TreeMap<String, Integer>();
       for (Json run : listed.get(node)) {
@@ -44,10 +46,12 @@ public record RunListing(LaunchSite site, Tasks tasks) {
     return busy;
   }
 
-  private List<List<Json>> list(Json.Obj which) throws InterruptedException {
+  private List<List<Json>> list(Json.Obj which, Predicate<LaunchNode> asked)
+      throws InterruptedException {
     var asking = new ArrayList<Work<List<Json>, RuntimeException>>();
     for (LaunchNode node : site.nodes()) {
-      asking.add(() -> node.calls().isLost() ? List.of() : list(node.calls(), which));
+      boolean isAsked = asked.test(node) && !node.calls().isLost();
+      asking.add(() -> isAsked ? list(node.calls(), which) : List.of());
     }
     return tasks.all("list", asking);
   }

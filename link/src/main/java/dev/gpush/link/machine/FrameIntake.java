@@ -167,6 +167,13 @@ final class FrameIntake {
     }
   }
 
+  /** The peer will never hear of a stream of ours, so it ends here. */
+  void withdraw(StreamState stream) {
+    queue.drop(stream);
+    streams.forget(stream);
+    ended(stream, Json.object());
+  }
+
   private void ended(StreamState stream, Json.Obj reason) {
     if (stream.peerCloses()) {
       events.accept(new LinkEvent.Closed(stream, reason));

@@ -153,7 +153,11 @@ public final class LinkMachine {
       return open.length();
     }
     stream.announce();
-    queue.add(stream, open);
+    if (stream.isOwnClosed()) {
+      intake.withdraw(stream);
+    } else {
+      queue.add(stream, open);
+    }
     return 0;
   }
 
@@ -214,10 +218,31 @@ public final class LinkMachine {
     }
   }
 
-  /** Sends nothing more after what was sent already. True the first time. */
+  /**
+   * Ends a stream of ours whose OPEN was not written yet: the peer never hears of it. False, and
+   * nothing is done, when the peer may know it, or it is closed.
+   */
+  public boolean withdraw(StreamState stream) {
+    if (stream.isClosed() || stream.isOpenWritten() || stream.isOfAgent()) {
+      return false;
+    }
+    stream.ownCloses();
+    if (stream.isAnnounced()) {
+      intake.withdraw(stream);
+    }
+    return true;
+  }
+
+  /**
+   * Sends nothing more after what was sent already, or withdraws the stream if nothing was. True
+   * the first time.
+   */
   public boolean close(StreamState stream, Json.Obj reason, long nanos) {
     if (stream.isOwnClosed()) {
       return false;
+    }
+    if (withdraw(stream)) {
+      return true;
     }
     stream.ownCloses();
     Frame close = Frame.ofJson(FrameKind.CLOSE, 0, stream.number(), reason);
@@ -257,6 +282,11 @@ public final class LinkMachine {
    */
   public void connect(long nanos) {
     pipes.connect(nanos);
+  }
+
+  /** As {@link #connect}, but goes on after {@link LinkEvent.Cut}, as if there had been a pipe. */
+  public void keepConnecting(long nanos) {
+    pipes.keepConnecting(nanos);
   }
 
   /** Stops connecting, without an event. */

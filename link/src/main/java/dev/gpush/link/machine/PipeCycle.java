@@ -133,6 +133,13 @@ final class PipeCycle {
     open(nanos);
   }
 
+  /** The same, and what fails is a cut, which another attempt follows. */
+  void keepConnecting(long nanos) {
+    if (!isOver) {
+      open(nanos);
+    }
+  }
+
   private void open(long nanos) {
     isPausing = false;
     isRenewing = false;

@@ -338,7 +338,7 @@ final class SendQueue {
     bytes = 0; // a stream that waits for its OPEN has no credit, so it has no data either
   }
 
-  /** Drops the frames of a refused stream. */
+  /** Drops the frames of a stream that was refused, or that the peer never hears of. */
   void drop(StreamState stream) {
     for (Frame frame : stream.waiting()) {
       if (frame.kind() == FrameKind.DATA) {

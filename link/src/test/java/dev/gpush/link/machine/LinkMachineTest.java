@@ -251,4 +251,42 @@ final class LinkMachineTest {
     assertTrue(ended.isClosed() && closed.isClosed());
     assertEquals(List.of(), written(2, 3 * SECOND));
   }
+
+  @Test
+  void noAgentHearsOfAStreamThatWasClosedBeforeAnythingWasWritten() {
+    StreamState early = machine.reserve(100);
+    machine.close(early, Json.object(), 0);
+    machine.announce(early, Json.object("type", "exec"));
+    StreamState later = machine.reserve(100);
+    machine.announce(later, Json.object("type", "exec"));
+    machine.message(later, Frame.ofJson(FrameKind.MESSAGE, 1, later.number(), Json.object()));
+    machine.end(later, 0);
+
+    assertTrue(machine.close(later, Json.object(), 0));
+
+    assertEquals(List.of("", ""), events());
+    assertEquals(0, machine.openStreams());
+    assertEquals(0, machine.windowBytes());
+    connect();
+    assertEquals(List.of(), written(1, 0));
+  }
+
+  @Test
+  void aStreamWhoseOpenWasWrittenIsNotWithdrawn() {
+    connect();
+    StreamState stream = machine.reserve(100);
+    machine.announce(stream, Json.object("type", "exec"));
+    assertEquals(List.of(FrameKind.OPEN), written(1, 0));
+
+    assertFalse(machine.withdraw(stream));
+
+    assertFalse(stream.isClosed());
+    machine.close(stream, Json.object(), 0);
+    assertEquals(List.of(), events());
+    assertEquals(List.of(), written(1, 0));
+    Json.Obj answer = Json.object("credit", 10);
+    Frame opened = Frame.ofJson(FrameKind.OPENED, 0, stream.number(), answer).numbered(1);
+    machine.received(1, opened, answer, 0);
+    assertEquals(List.of(FrameKind.CLOSE), written(1, 0));
+  }
 }

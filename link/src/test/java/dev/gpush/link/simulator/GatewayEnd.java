@@ -167,7 +167,13 @@ final class GatewayEnd {
       }
       case LinkEvent.Cut(var reason) ->
           Simulation.require(!reason.startsWith("protocol"), "cut by " + reason);
-      case LinkEvent.NotConnected _ -> machine.connect(sim.now);
+      case LinkEvent.NotConnected _ -> {
+        if (sim.chance(2)) {
+          machine.connect(sim.now);
+        } else {
+          machine.keepConnecting(sim.now);
+        }
+      }
       case LinkEvent.Over _, LinkEvent.Superseded _, LinkEvent.OtherVersion _ ->
           throw new AssertionError("the link ended: " + event);
       case LinkEvent.Offered offered -> sim.users.offered(offered);

@@ -199,6 +199,7 @@ final class GatewayUsers {
       stream.closedHere = true;
       stream.reasonHere = sim.chance(2) ? Json.object() : Json.object("code", "enough", "facts", 1);
       Simulation.require(sim.machine().close(state, stream.reasonHere, sim.now), "closed twice");
+      sim.settle();
     }
   }
 
@@ -278,6 +279,9 @@ final class GatewayUsers {
     }
     Simulation.require(
         reason.equals(stream.reasonThere), () -> "closed by " + reason.write() + ": " + stream);
+    stream.isWithdrawn = !stream.isKnownThere;
+    Simulation.require(
+        !stream.isWithdrawn || stream.closedHere, () -> "withdrawn, and not closed: " + stream);
     if (!stream.closedHere) {
       stream.down.verifyComplete();
     }

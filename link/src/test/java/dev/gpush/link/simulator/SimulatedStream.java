@@ -24,6 +24,7 @@ final class SimulatedStream {
   boolean wasOpened;
   boolean closedHere;
   boolean closeCameHere;
+  boolean isWithdrawn;
   int agentsBefore;
 
   /** By channel: a sender that found no room waits for an event. */

@@ -235,6 +235,10 @@ final class Simulation {
     return here.machine();
   }
 
+  void settle() {
+    here.settle();
+  }
+
   void register(StreamState state, SimulatedStream stream) {
     here.register(state, stream);
   }

@@ -38,6 +38,7 @@ final class StreamOwners {
   private void offered(AgentSide.OwnerEvent event) {
     SimulatedStream stream = sim.byId(event.json());
     Simulation.require(!stream.isKnownThere, () -> "OPEN twice of " + stream);
+    Simulation.require(!stream.isWithdrawn, () -> "OPEN of what was withdrawn: " + stream);
     stream.number = event.stream();
     stream.isKnownThere = true;
     streams.put(stream.number, stream);

@@ -51,7 +51,7 @@ final class DialChannel extends StreamChannel {
 
   private OpenFuture open(Dial dial) {
     ConnectionLog.begins(this, "kind=forward target=" + dial.place());
-    connections.open(getSession(), dial);
+    connections.open(getSession(), this, dial);
     return OpenAnswer.pending(this);
   }
 
@@ -68,12 +68,11 @@ final class DialChannel extends StreamChannel {
 
     @Override
     public void open(Route.Node node, String client) {
-      if (!isClosing()) {
-        node.link()
-            .open(
-                request.with("client", client),
-                stream -> new Connected(stream, "connecting to " + place()));
-      }
+      inlet.attach(
+          node.link()
+              .open(
+                  request.with("client", client),
+                  stream -> new Connected(stream, "connecting to " + place())));
     }
 
     String place() {
@@ -105,7 +104,6 @@ final class DialChannel extends StreamChannel {
         isOpen.set(true);
         signalChannelOpenSuccess();
       }
-      inlet.attach(stream);
     }
 
     @Override

@@ -54,11 +54,26 @@ final class ForwardedAgent {
   void listen(Route.Node node, String client) throws InterruptedException {
     var request = Json.object("type", "listen-unix", "path", path, "client", client);
     try {
-      node.link().open(request, Listening::new);
+      node.link().open(request, this::listening);
     } catch (GpushException refused) {
       return;
     }
     answered.await();
+  }
+
+  private Listening listening(LinkStream stream) {
+    boolean isTooLate;
+    lock.lock();
+    try {
+      listener = Optional.of(stream);
+      isTooLate = closed;
+    } finally {
+      lock.unlock();
+    }
+    if (isTooLate) {
+      stream.close(Json.object());
+    }
+    return new Listening(stream);
   }
 
   /** The program's channel is closed. */
@@ -84,17 +99,11 @@ final class ForwardedAgent {
 
     @Override
     public void opened(Json.Obj facts) {
-      boolean isTooLate;
       lock.lock();
       try {
         isThere = true;
-        listener = Optional.of(stream);
-        isTooLate = closed;
       } finally {
         lock.unlock();
-      }
-      if (isTooLate) {
-        stream.close(Json.object());
       }
       answered.countDown();
     }

@@ -48,7 +48,8 @@ public final class GlobalRequests implements RequestHandler<ConnectionService> {
   }
 
   private void listen(ConnectionService service, Replies.Slot reply, ReturnPath.Place place) {
-    connections.open(service.getSession(), new ReturnPath(service, reply, place));
+    Session session = service.getSession();
+    connections.open(session, session, new ReturnPath(service, reply, place));
   }
 
   private static void cancel(

@@ -32,6 +32,7 @@ final class Inlet {
   private boolean ended;
   private boolean endSent;
   private boolean closed;
+  private boolean withdrawn;
   private boolean closeSent;
   private boolean dropping;
 
@@ -39,9 +40,9 @@ final class Inlet {
     this.channel = channel;
   }
 
-  /** From now on bytes can be sent. */
-  void attach(LinkStream opened) {
-    change(() -> stream = Optional.of(opened));
+  /** From now on bytes can be sent, as soon as the node has accepted the stream. */
+  void attach(LinkStream asked) {
+    change(() -> stream = Optional.of(asked));
   }
 
   /** Copies them: SSHD reuses its buffer, and the link may have to send bytes a second time. */
@@ -57,7 +58,7 @@ final class Inlet {
 
   /**
    * The client is gone. As with sshd, bytes that it sent before still reach the node, however long
-   * that takes.
+   * that takes; but what the node has not heard of, as while its link is cut, it never will.
    */
   void close() {
     change(() -> closed = true);
@@ -118,6 +119,10 @@ final class Inlet {
   }
 
   private Optional<Step> next(LinkStream to) {
+    if (closed && !withdrawn) {
+      withdrawn = true;
+      return Optional.of(() -> withdraw(to));
+    }
     if (!waiting.isEmpty() && dropping) {
       long dropped = waiting.stream().mapToLong(ByteBuffer::remaining).sum();
       waiting.clear();
@@ -176,6 +181,11 @@ final class Inlet {
 
   private static boolean end(LinkStream to) {
     to.end(MAIN);
+    return true;
+  }
+
+  private static boolean withdraw(LinkStream to) {
+    to.withdraw();
     return true;
   }
 

@@ -51,7 +51,14 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
               Json.object("type", "listen-tcp", "host", "127.0.0.1", "port", number);
           case Place.Socket(var path) -> Json.object("type", "listen-unix", "path", path);
         };
-    node.link().open(request.with("client", client), Listening::new);
+    node.link().open(request.with("client", client), this::listening);
+  }
+
+  private Listening listening(LinkStream stream) {
+    if (!listeners().asks(stream)) {
+      stream.close(Json.object());
+    }
+    return new Listening(stream);
   }
 
   @Override

@@ -72,7 +72,7 @@ public final class SessionChannel extends StreamChannel {
     super.handleRequest(buffer);
     Optional<Program> next = afterReply;
     afterReply = Optional.empty();
-    next.ifPresent(program -> connections.open(getSession(), program));
+    next.ifPresent(program -> connections.open(getSession(), this, program));
   }
 
   @Override
@@ -224,7 +224,7 @@ public final class SessionChannel extends StreamChannel {
             ConnectionVariables.of(
                 getSession().getIoSession(), agent.flatMap(ForwardedAgent::path));
         Json.Obj wanted = request.on(node, program, variables).with("client", client);
-        node.link().open(wanted, Output::new);
+        inlet.attach(node.link().open(wanted, Output::new));
       }
     }
 
@@ -244,17 +244,14 @@ public final class SessionChannel extends StreamChannel {
 
     @Override
     public void opened(Json.Obj facts) {
-      inlet.attach(from);
-      List<Json.Obj> waiting;
       lock.lock();
       try {
-        stream = Optional.of(from);
-        waiting = List.copyOf(early);
+        early.forEach(message -> tell(from, message));
         early.clear();
+        stream = Optional.of(from);
       } finally {
         lock.unlock();
       }
-      waiting.forEach(message -> tell(from, message));
     }
 
     @Override

@@ -2,20 +2,32 @@ package dev.gpush.ssh.connection;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The listeners of one connection on its node; all end with the connection. */
 public final class Listeners {
 
   // guarded by this
   private final Map<String, LinkStream> streams = new HashMap<>();
+  private final Set<LinkStream> asked = new HashSet<>();
   private boolean closed;
 
-  /** False when there are too many, or the connection has ended. */
+  /**
+   * The node is asked to listen; {@link #add} or {@link #forget} has its answer. False when the
+   * connection has ended.
+   */
+  public synchronized boolean asks(LinkStream stream) {
+    return !closed && asked.add(stream);
+  }
+
+  /** It listens there. False when there are too many, or the connection has ended. */
   public synchronized boolean add(String name, LinkStream stream) {
+    asked.remove(stream);
     return !closed
         && streams.size() < ClientLimits.LISTENERS
         && streams.putIfAbsent(name, stream) == null;
@@ -33,15 +45,18 @@ public final class Listeners {
 
   /** The stream has ended by itself. */
   public synchronized void forget(String name, LinkStream stream) {
+    asked.remove(stream);
     streams.remove(name, stream);
   }
 
   void closeAll() {
-    List<LinkStream> all;
+    var all = new ArrayList<LinkStream>();
     synchronized (this) {
       closed = true;
-      all = List.copyOf(streams.values());
+      all.addAll(streams.values());
+      all.addAll(asked);
       streams.clear();
+      asked.clear();
     }
     all.forEach(listener -> listener.close(Json.object()));
   }

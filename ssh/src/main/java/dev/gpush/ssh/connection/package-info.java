@@ -1,6 +1,5 @@
 /**
- * The state of one client's connection beside its channels: its limits, its listeners, the order of
- * its replies.
+ * One client's connection beside its channels: its limits, its listeners, the order of its replies.
  */
 @NullMarked
 package dev.gpush.ssh.connection;

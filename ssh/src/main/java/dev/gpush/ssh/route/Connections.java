@@ -3,6 +3,9 @@ package dev.gpush.ssh.route;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.Message;
 import dev.gpush.core.task.Tasks;
+import org.apache.sshd.common.Closeable;
+import org.apache.sshd.common.future.CloseFuture;
+import org.apache.sshd.common.future.SshFutureListener;
 import org.apache.sshd.common.session.Session;
 
 /**
@@ -21,8 +24,7 @@ public final class Connections {
   /** What a channel opens on its node. */
   public interface Opening {
     /**
-     * Opens streams of the node's link, on a thread of its own; nothing when the client has
-     * disconnected meanwhile.
+     * Opens streams of the node's link, on a thread of its own.
      *
      * @param client the name of its program, for the node
      */
@@ -32,32 +34,72 @@ public final class Connections {
     void refused(Message text);
   }
 
-  public void open(Session session, Opening opening) {
-    String user = String.valueOf(session.getUsername());
-    String client = ClientName.of(String.valueOf(session.getClientVersion()));
-    if (!tasks.start("open", () -> open(user, client, opening))) {
+  /**
+   * Finds the node of the session's user name.
+   *
+   * @param client what is opened for it: when it is closed, nothing waits for the node any longer,
+   *     and neither method of the opening is called
+   */
+  public void open(Session session, Closeable client, Opening opening) {
+    if (!tasks.start("open", () -> new Search(session, client, opening).run())) {
       opening.refused(stopping());
     }
   }
 
-  private void open(String user, String client, Opening opening) {
-    try {
-      switch (routes.route(user)) {
-        case Route.Node node -> opening.open(node, client);
-        case Route.Refused(var failure) -> opening.refused(SshMessages.of(user, failure));
+  /** On its own thread. */
+  private final class Search {
+    private final String user;
+    private final String program;
+    private final Closeable client;
+    private final Opening opening;
+
+    Search(Session session, Closeable client, Opening opening) {
+      this.user = String.valueOf(session.getUsername());
+      this.program = ClientName.of(String.valueOf(session.getClientVersion()));
+      this.client = client;
+      this.opening = opening;
+    }
+
+    void run() {
+      try {
+        Route found = route();
+        if (!client.isClosing()) {
+          switch (found) {
+            case Route.Node node -> opening.open(node, program);
+            case Route.Refused(var failure) -> opening.refused(SshMessages.of(user, failure));
+          }
+        }
+      } catch (GpushException failed) {
+        refuse(SshMessages.of(user, failed.failure()));
+      } catch (RuntimeException bug) {
+        refuse(
+            Message.of(
+                "this is a bug in gpush, not your mistake",
+                "the gateway's log has the details",
+                "gpush gateway logs"));
+        throw bug;
+      } catch (InterruptedException stop) {
+        refuse(stopping());
+        Thread.currentThread().interrupt();
       }
-    } catch (GpushException failed) {
-      opening.refused(SshMessages.of(user, failed.failure()));
-    } catch (RuntimeException bug) {
-      opening.refused(
-          Message.of(
-              "this is a bug in gpush, not your mistake",
-              "the gateway's log has the details",
-              "gpush gateway logs"));
-      throw bug;
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      opening.refused(stopping());
+    }
+
+    /** Waits for the session's turn, for example, but not for longer than its client does. */
+    private Route route() throws InterruptedException {
+      Thread waiting = Thread.currentThread();
+      SshFutureListener<CloseFuture> gone = _ -> waiting.interrupt();
+      client.addCloseFutureListener(gone);
+      try {
+        return routes.route(user);
+      } finally {
+        client.removeCloseFutureListener(gone);
+      }
+    }
+
+    private void refuse(Message text) {
+      if (!client.isClosing()) {
+        opening.refused(text);
+      }
     }
   }
 

@@ -9,7 +9,7 @@ public interface Routes {
    *
    * <p>Called after the client's key was accepted, once for every channel, on its own virtual
    * thread: it may wait for a session that is just starting, and is interrupted when the gateway
-   * ends. A link that is cut is a route too: streams opened on it wait.
+   * ends or the client leaves. A link that is cut is a route too: streams opened on it wait.
    */
   Route route(String user) throws InterruptedException;
 }

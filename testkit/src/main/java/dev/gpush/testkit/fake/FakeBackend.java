@@ -436,6 +436,9 @@ public final class FakeBackend implements Backend {
     } catch (GpushException failed) {
       throw new IOException(failed);
     }
+    if (site.trouble().isAway(node)) {
+      throw new IOException("node " + node + " does not answer");
+    }
     boolean isAlive =
         site.find(gang.id()).map(holding -> !holding.dead().contains(node)).orElse(false);
     if (!isAlive) {

@@ -4,7 +4,9 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
@@ -43,10 +45,11 @@ public final class FakeTrouble {
   private record Order(Operation operation, Moment moment) {}
 
   private final Object lock = new Object();
-  // guarded by lock: random, orders, gates
+  // guarded by lock: random, orders, gates, away
   private final Random random;
   private final Deque<Order> orders = new ArrayDeque<>();
   private final Deque<Gate> gates = new ArrayDeque<>();
+  private final Set<Integer> away = new HashSet<>();
   private final int oneIn;
 
   private FakeTrouble(Random random, int oneIn) {
@@ -81,6 +84,26 @@ public final class FakeTrouble {
       gates.add(gate);
     }
     return gate;
+  }
+
+  /** From now on nothing reaches this node of any gang, and the site cannot tell why. */
+  public void away(int node) {
+    synchronized (lock) {
+      away.add(node);
+    }
+  }
+
+  /** It is there again. */
+  public void back(int node) {
+    synchronized (lock) {
+      away.remove(node);
+    }
+  }
+
+  boolean isAway(int node) {
+    synchronized (lock) {
+      return away.contains(node);
+    }
   }
 
   /** Where one operation waits. */

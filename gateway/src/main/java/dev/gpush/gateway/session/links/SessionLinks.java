@@ -28,8 +28,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -68,10 +71,7 @@ public final class SessionLinks {
     this.ended = ended;
   }
 
-  /**
-   * Links all nodes; on return all are up. Config is empty when a session is taken over without a
-   * client.
-   */
+  /** Links all nodes; on return all are up. */
   public void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
     Optional<Tunnels> tunnels;
     try (Talk.Step _ = talk.phase(Stage.AGENTS, linking(session))) {
@@ -83,7 +83,8 @@ public final class SessionLinks {
 
   /**
    * As {@link #connect(LiveSession, Config, Talk)}, without messages; returns the tunnels of a
-   * large gang.
+   * large gang. Config is empty when a session is taken over without a client: nodes of one that
+   * was ready may then be away, and their links are as those that are cut.
    */
   public Optional<Tunnels> connect(LiveSession session, Optional<Config> config, Duration limit)
       throws InterruptedException {
@@ -132,6 +133,8 @@ public final class SessionLinks {
     session.setLinks(links, works.make(session, links, config));
     session.work().start();
     session.lost().ifPresent(session::lose);
+    // A session that was whole once, and no client that wants it whole now.
+    boolean mayLack = config.isEmpty() && session.entry().state() == SessionState.READY;
     var connecting = new TreeMap<Integer, Task<Json.Obj, IOException>>();
     for (Link link : links) {
       if (session.isLost(link.node())) {
@@ -140,14 +143,66 @@ public final class SessionLinks {
       connecting.put(link.node(), tasks.fork("connect", link::connect));
     }
     try {
-      for (var link : connecting.entrySet()) {
-        await(link.getValue(), link.getKey(), limit);
-      }
+      Set<Integer> present = await(session, connecting, limit, mayLack);
       PeerSetup.start(session, tasks);
-      session.work().tellEnvironment();
-      session.work().launcher().attach();
+      session.work().tellEnvironment(present);
+      session.work().launcher().attach(present);
     } finally {
       connecting.values().forEach(Task::cancel);
+    }
+  }
+
+  /**
+   * Waits for all nodes.
+   *
+   * @param mayLack whether some may be away, as while their link is cut, if one at least is there:
+   *     then they are awaited in the background
+   * @return those that are there
+   */
+  private Set<Integer> await(
+      LiveSession session,
+      Map<Integer, Task<Json.Obj, IOException>> connecting,
+      Duration limit,
+      boolean mayLack)
+      throws InterruptedException {
+    var present = new TreeSet<Integer>();
+    var away = new TreeMap<Integer, GpushException>();
+    for (var each : connecting.entrySet()) {
+      int node = each.getKey();
+      try {
+        await(each.getValue(), node, limit);
+        present.add(node);
+      } catch (GpushException failed) {
+        each.getValue().cancel();
+        each.getValue().join();
+        if (!mayLack || session.link(node).state().isFinal()) {
+          throw failed;
+        }
+        away.put(node, failed);
+      }
+    }
+    if (present.isEmpty() && !away.isEmpty()) {
+      throw away.firstEntry().getValue();
+    }
+    for (int node : away.keySet()) {
+      Link link = session.link(node);
+      if (link.state() instanceof LinkState.Idle) { // It may have come after its time.
+        link.keepConnecting();
+      }
+      tasks.start("attach", () -> attach(session, node));
+    }
+    return present;
+  }
+
+  /** Asks a node that was away what the others were asked when they were linked. */
+  private static void attach(LiveSession session, int node) {
+    try {
+      session.link(node).call("status", Json.object());
+      session.work().launcher().attach(Set.of(node));
+    } catch (GpushException over) {
+      // The link has ended, or the session has.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -245,7 +300,8 @@ public final class SessionLinks {
           PeerSetup.again(session, node, tasks);
           session
               .workIfAny()
-              .ifPresent(work -> tasks.start("environment", () -> work.tellEnvironment(node)));
+              .ifPresent(
+                  work -> tasks.start("environment", () -> work.tellEnvironment(Set.of(node))));
         }
       }
       case LinkState.Idle _ -> {}

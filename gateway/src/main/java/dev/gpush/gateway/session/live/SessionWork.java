@@ -42,6 +42,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -308,19 +309,11 @@ public final class SessionWork implements AutoCloseable {
     return overwrite ? PushOptions.standard().overwriting() : PushOptions.standard();
   }
 
-  /** Tells the nodes what the session's environment is, for shells that open before a push. */
-  public void tellEnvironment() throws InterruptedException {
+  /** Tells these nodes what the session's environment is, for shells that open before a push. */
+  public void tellEnvironment(Set<Integer> nodes) throws InterruptedException {
     Optional<EnvironmentChoice> choice = readableChoice();
     if (choice.isPresent()) {
-      environments.tell(choice.get());
-    }
-  }
-
-  /** The same for a node with another agent. */
-  public void tellEnvironment(int node) throws InterruptedException {
-    Optional<EnvironmentChoice> choice = readableChoice();
-    if (choice.isPresent()) {
-      environments.tell(node, choice.get());
+      environments.tell(nodes, choice.get());
     }
   }
 

@@ -6,11 +6,13 @@ import static dev.gpush.gateway.session.SessionRig.awaitSettled;
 import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.gang.GangId;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -19,6 +21,7 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.Reservation;
+import dev.gpush.ssh.route.Route;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
 import dev.gpush.testkit.fake.FakeTrouble;
@@ -239,6 +242,38 @@ final class RecoveryTest {
         "it is linked",
         () -> SessionRig.states(gateway).equals(java.util.List.of(SessionState.READY)));
     assertEquals(SessionState.READY, recorded(entry));
+  }
+
+  @Test
+  void theOtherNodesAreThereWhileOneIsAway() throws Exception {
+    made("project", 2);
+    rig.trouble().away(1);
+
+    GatewaySessions gateway = recovered();
+
+    var there = assertInstanceOf(Route.Node.class, gateway.routes().route("devbox"));
+    assertEquals(0, there.link().call("status", Json.object()).integer("node").orElseThrow());
+    assertEquals(List.of(SessionState.DEGRADED), SessionRig.states(gateway));
+    var away = assertInstanceOf(Route.Node.class, gateway.routes().route("devbox-1"));
+    var waits = away.link().ask("status", Json.object());
+    assertFalse(waits.isDone());
+    rig.trouble().back(1);
+    assertEquals(1, waits.get().integer("node").orElseThrow());
+    until("it is whole", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
+  }
+
+  @Test
+  void aSessionWhoseNodesAreAllAwayIsFoundOnceTheyAreBack() throws Exception {
+    made("project", 2);
+    rig.trouble().away(0);
+    rig.trouble().away(1);
+
+    GatewaySessions gateway = recovered();
+
+    assertInstanceOf(Route.Refused.class, gateway.routes().route("devbox"));
+    rig.trouble().back(0);
+    rig.trouble().back(1);
+    until("it is whole", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
   }
 
   @Test

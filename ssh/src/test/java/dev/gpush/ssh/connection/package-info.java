@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.ssh.connection;
+
+import org.jspecify.annotations.NullMarked;
