@@ -142,9 +142,7 @@ final class SyncKilledIT {
     List<Json> nodes = world.json("nodes", "--json").items();
     long gateway = world.gatewayPid();
     Optional<Process> command =
-        random.nextInt(3) == 0
-            ? Optional.of(world.startGpush("sync", "--yes"))
-            : Optional.empty();
+        random.nextInt(3) == 0 ? Optional.of(world.startGpush("sync", "--yes")) : Optional.empty();
     passes(random.nextInt(LATEST_MS));
     var victims = new ArrayList<Long>();
     if (how != Kill.NODE_0 && how != Kill.NODE_1) {

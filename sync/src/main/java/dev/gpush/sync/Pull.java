@@ -431,7 +431,7 @@ final class Pull {
         isLast = piece.isLast();
         hash = piece.hash();
         digest.update(piece.data().duplicate());
-        write(out, piece, part);
+        piece.write(out, part);
       }
     } catch (FileSystemException here) {
       while (!isLast) {
@@ -443,24 +443,6 @@ final class Pull {
       throw new IOException("what came has not its hash");
     }
     return hash;
-  }
-
-  /**
-   * A full disk on this machine is not a failure of the conversation. The content is on the disk
-   * before it has its name: after a loss of power an empty file would count as an edit.
-   */
-  private static void write(FileChannel out, Blobs.Piece piece, Path part)
-      throws FileSystemException {
-    try {
-      while (piece.data().hasRemaining()) {
-        out.write(piece.data());
-      }
-      if (piece.isLast()) {
-        out.force(false);
-      }
-    } catch (IOException full) {
-      throw new FileSystemException(part.toString(), "", String.valueOf(full.getMessage()));
-    }
   }
 
   /** Asks before it replaces what exists only here, which goes to the trash then. */

@@ -481,7 +481,7 @@ final class ChangesThereTest extends SyncFixture {
       laptop.write(i + ".py", "1");
     }
     push();
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     for (int i = 0; i < 200; i++) {
       editors().delete(i + ".py");
       if (i % 40 == 39) {
@@ -506,7 +506,7 @@ final class ChangesThereTest extends SyncFixture {
     laptop.write("a.py", "1").write("b.py", "1").write("c.py", "1");
     push();
     editors().delete("a.py");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     comeHome();
     time.advance(Homecoming.SETTLED);
     editors().delete("b.py");
@@ -532,7 +532,7 @@ final class ChangesThereTest extends SyncFixture {
 
     comesHome(time);
     assertEquals(2_002, laptop.tree().size());
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     sync.pushLooked(all(), false);
     comesHome(time);
 

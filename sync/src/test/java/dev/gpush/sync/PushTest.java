@@ -426,9 +426,9 @@ class PushTest extends SyncFixture {
     push();
     laptop.git(home, "add", ".");
     laptop.git(home, "commit", "-qm", "1");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
     laptop.delete("d");
-    sync.lookAgain(Optional.empty(), Set.of());
+    sync.rescan(Optional.empty(), Set.of());
 
     assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(this::push));
 

@@ -218,10 +218,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
       PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
       following.follow(session, pending, true, talk, isEnough);
-      // If another gateway links the gang now, the next attempt takes it over.
-      return session.superseded().isPresent()
-          ? Optional.empty()
-          : Optional.of(new Found(session, views.of(session, true)));
+      boolean isTaken = session.superseded().isPresent(); // The next attempt takes it over.
+      return isTaken ? Optional.empty() : Optional.of(new Found(session, views.of(session, true)));
     }
     if (session.isWaiting() && !session.isOver()) {
       this.pending.resume(session, turn);
@@ -287,11 +285,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     Config config = configs.load(request.origin().folder());
     ResolvedUp asked = attached.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
-    ResolvedUp wish =
-        registry
-            .waiting(request.name(), config.root())
-            .map(session -> asked.over(session.entry()))
-            .orElse(asked);
+    Optional<LiveSession> waiting = registry.waiting(request.name(), config.root());
+    ResolvedUp wish = waiting.map(session -> asked.over(session.entry())).orElse(asked);
     return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
   }
 

@@ -154,7 +154,9 @@ public final class ShellHandler implements Handler {
       CommandConsole console, Common common, List<String> words, GpushException known) {
     Failure failure = known.failure();
     String text =
-        console.look().text(new FailureText(words, new SessionCommands(common.session)).of(failure));
+        console
+            .look()
+            .text(new FailureText(words, new SessionCommands(common.session)).of(failure));
     if (common.verbose) {
       text += "  code: " + failure.kind() + "\n";
       for (Throwable cause = known.getCause(); cause != null; cause = cause.getCause()) {

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.sample.NodeStacks;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.top.TopFixture;
 import dev.gpush.shell.top.TopPicture;
 import dev.gpush.shell.why.Explanation.Code;

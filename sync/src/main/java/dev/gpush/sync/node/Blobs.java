@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -79,6 +81,23 @@ public final class Blobs implements AutoCloseable {
               ? SyncMessages.inflate(payload, SyncMessages.MAX_PIECE)
               : payload.slice();
       return new Piece(Hashes.hex(hash), data, (flags & LAST) != 0);
+    }
+
+    /**
+     * A full disk on this machine is not a failure of the conversation. The content is on the disk
+     * before it has its name: after a loss of power an empty file would count as an edit.
+     */
+    public void write(FileChannel out, Path file) throws FileSystemException {
+      try {
+        while (data.hasRemaining()) {
+          out.write(data);
+        }
+        if (isLast) {
+          out.force(false);
+        }
+      } catch (IOException full) {
+        throw new FileSystemException(file.toString(), "", String.valueOf(full.getMessage()));
+      }
     }
   }
 

@@ -79,7 +79,8 @@ public final class EndConsent implements AutoCloseable {
       return new Ending(running, Optional.empty());
     }
     try (Talk.Step _ = talk.step(LOOKING)) {
-      return new Ending(running, UnsavedFiles.words(session, (_, trash) -> NodeTrashes.isSmall(trash)));
+      return new Ending(
+          running, UnsavedFiles.words(session, (_, trash) -> NodeTrashes.isSmall(trash)));
     }
   }
 

@@ -252,10 +252,7 @@ public final class LiveSession implements AutoCloseable {
     entry = entry.in(SessionState.READY, "");
   }
 
-  /**
-   * Takes the session over for this holder, under a higher term; the old links end. The other
-   * gateway may have sent files meanwhile, so the next push asks before it replaces them.
-   */
+  /** Takes it over, under a higher term. The next push asks: the other may have sent files. */
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
     long term = Math.max(entry().keeper().term(), other.term()) + 1;
