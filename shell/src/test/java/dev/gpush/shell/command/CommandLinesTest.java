@@ -34,7 +34,8 @@ final class CommandLinesTest {
   void optionsEndAtTheFirstWord(String line, int first) {
     var spec = CommandLines.of(new RunCommand(), new Common()).getCommandSpec();
 
-    assertEquals(first, CommandLines.firstWord(spec, ShellWords.scan(line).lines().getFirst()));
+    assertEquals(
+        first, CommandLines.firstWord(spec, ShellWords.scan(line).lines().getFirst().words()));
   }
 
   @Test

@@ -200,7 +200,7 @@ public final class Desk {
   }
 
   public FakeInvocation client(String line) {
-    List<String> words = ShellWords.scan(line).lines().getFirst();
+    List<String> words = ShellWords.scan(line).lines().getFirst().words();
     return new FakeInvocation(words.subList(1, words.size()), folder, Map.copyOf(environment));
   }
 

@@ -132,7 +132,8 @@ final class HelpTest {
             .getFirst()
             .replaceFirst("^\\$ (eval \"\\$\\()?", "")
             .replaceFirst("\\)\"$", "");
-    List<String> words = ShellWords.scan(typed.replaceFirst(" > .*", "")).lines().getFirst();
+    List<String> words =
+        ShellWords.scan(typed.replaceFirst(" > .*", "")).lines().getFirst().words();
 
     CommandLines.parse(
         verb, verbs.make(verb).orElseThrow(), new Common(), words.subList(2, words.size()));

@@ -51,7 +51,7 @@ final class HelpTopicTest {
 
     assertTrue(commands.size() > 5, commands::toString);
     for (String command : commands) {
-      List<String> words = ShellWords.scan(command).lines().getFirst();
+      List<String> words = ShellWords.scan(command).lines().getFirst().words();
       Action action = new Verbs().make(words.get(1)).orElseThrow();
       CommandLines.parse(words.get(1), action, new Common(), words.subList(2, words.size()));
     }
