@@ -26,6 +26,11 @@ final class NodeTrashes {
     this.talk = talk;
   }
 
+  /** Whether {@link #bringHome} would keep it. */
+  static boolean isSmall(Json trash) {
+    return trash.text("tar").isPresent();
+  }
+
   /** Whether it is here now. */
   boolean bringHome(LiveSession session, int node, Json trash) {
     Optional<String> tar = trash.text("tar");
