@@ -67,17 +67,19 @@ final class CompletionCommand implements Action {
       _gpush() {
         local line word
         local -a names open
+        local -i none=1
         for line in "${(@f)$(gpush __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
           if [[ $line == :files ]]; then
-            _files
+            _files && none=0
           elif [[ -n $line ]]; then
             word=${line%%$'\\t'*}
             line="${word//:/\\\\:}${${line#"$word"}/$'\\t'/:}"
             if [[ $word == *[:=] ]]; then open+=("$line"); else names+=("$line"); fi
           fi
         done
-        (( ${#names} )) && _describe gpush names
-        (( ${#open} )) && _describe gpush open -S ''
+        (( ${#names} )) && _describe gpush names && none=0
+        (( ${#open} )) && _describe gpush open -S '' && none=0
+        return none
       }
       if [[ ${funcstack[1]:-} == _gpush ]]; then
         _gpush "$@" # This file is a function that is loaded at the first Tab.
