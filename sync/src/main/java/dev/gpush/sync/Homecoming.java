@@ -200,7 +200,7 @@ public final class Homecoming {
     isSure = wasSure && !isWithEditors;
     try {
       Push.Done done = push.run(open, fresh);
-      isSure = wasSure || isWithEditors && done.decisions().held().isEmpty();
+      isSure = wasSure || (isWithEditors && done.decisions().held().isEmpty());
       return done;
     } catch (Push.Again nothingIsCommitted) {
       isSure = wasSure;
