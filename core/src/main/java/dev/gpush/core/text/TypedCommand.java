@@ -54,12 +54,13 @@ public record TypedCommand(List<String> words) {
    * @param options each with its value in the next word
    */
   public String instead(List<String> options) {
+    List<String> names = options.stream().filter(each -> each.startsWith("-")).toList();
     var line = new ArrayList<String>();
     for (int at = 0; at < tail().size(); at++) {
       String word = tail().get(at);
-      if (options.contains(word)) {
+      if (names.contains(word)) {
         at++;
-      } else if (!options.contains(word.replaceFirst("=.*", ""))) {
+      } else if (!names.contains(word.replaceFirst("=.*", ""))) {
         line.add(word);
       }
     }
