@@ -238,12 +238,14 @@ public final class RunCommand implements Action.OfWords {
     }
   }
 
-  /** By its name, by the option, or by what is in it. */
+  /**
+   * By its name, by the option, or by what is in it, which sbatch takes of Python programs, too.
+   */
   private boolean isBatch(Call call, String file) {
     return file.endsWith(BatchHeaders.SUFFIX)
         || launcher
             .map(RunRequest.Command.BATCH::equals)
-            .orElseGet(() -> ScriptHeaders.areIn(call, file));
+            .orElseGet(() -> !file.endsWith(".py") && ScriptHeaders.areIn(call, file));
   }
 
   /** One session knows it, and of its scripts nothing is known here. */

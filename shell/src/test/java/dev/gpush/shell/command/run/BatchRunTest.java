@@ -57,14 +57,19 @@ final class BatchRunTest {
   void aBatchScriptIsKnownByItsHeaders(@TempDir Path folder) throws Exception {
     Files.writeString(folder.resolve("job.slurm"), "#!/bin/bash\n\n#SBATCH --nodes=2\nsrun x\n");
     Files.writeString(folder.resolve("plain.sh"), "#!/bin/bash\nsrun x\n#SBATCH --nodes=2\n");
+    Files.writeString(folder.resolve("train.py"), "#!/usr/bin/env python3\n#SBATCH --nodes=2\n");
     desk.folder = folder;
     desk.sessions.add("devbox", folder, 2, GpuRequest.none());
 
     assertEquals(0, desk.call(desk.client("gpush run -q job.slurm 7")));
     assertEquals(0, desk.call(desk.client("gpush run -q plain.sh")));
+    assertEquals(0, desk.call(desk.client("gpush run -q train.py")));
 
     assertEquals(
-        List.of(List.of("--launcher", "sbatch", "job.slurm", "7"), List.of("plain.sh")),
+        List.of(
+            List.of("--launcher", "sbatch", "job.slurm", "7"),
+            List.of("plain.sh"),
+            List.of("train.py")),
         desk.runs.launched.stream().map(request -> request.command().words()).toList());
     assertEquals(Optional.of(1), desk.runs.launched.getFirst().ranks().perNode());
   }
