@@ -29,12 +29,17 @@ final class JobDeadline {
     Optional<Instant> start = Jobs.start(job);
     Duration age =
         start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
-    change(job, hardEnd.map(end -> age.plus(end).plus(GangObjects.SLACK).toSeconds()));
+    try {
+      change(job, hardEnd.map(end -> age.plus(end)));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("change jobs", refusal);
+    }
   }
 
   /**
    * Fetching an image can take longer than the slack after the agents' hard end: then the deadline
-   * moves, because the Job would be ended before agents have warned runs and removed files.
+   * moves, because the Job would be ended before agents have warned runs and removed files. If the
+   * cluster has a limit and refuses that, the gang has its nodes all the same, with less warning.
    *
    * @param statuses of agents that have just started
    */
@@ -52,19 +57,21 @@ final class JobDeadline {
     Duration age = Duration.between(start.get(), place.api().time());
     Duration slack = now.get().minus(age).minus(latest.get());
     if (slack.compareTo(GangObjects.SLACK.dividedBy(2)) < 0) {
-      set(job, latest);
+      try {
+        change(job, latest.map(end -> age.plus(end)));
+      } catch (ApiRefusal limited) {
+        // It was granted with this limit.
+      }
     }
   }
 
-  private void change(Json job, Optional<Long> seconds) throws InterruptedException, Unanswered {
-    try {
-      place
-          .api()
-          .change(
-              place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
-              Json.object("spec", Json.object(FIELD, seconds)));
-    } catch (ApiRefusal refusal) {
-      throw place.notAllowed("change jobs", refusal);
-    }
+  private void change(Json job, Optional<Duration> end)
+      throws InterruptedException, Unanswered, ApiRefusal {
+    Optional<Long> seconds = end.map(each -> each.plus(GangObjects.SLACK).toSeconds());
+    place
+        .api()
+        .change(
+            place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+            Json.object("spec", Json.object(FIELD, seconds)));
   }
 }
