@@ -442,13 +442,22 @@ class AddressTest(unittest.TestCase):
         return 0 in self.one.lines and 1 in self.zero.lines
 
     @staticmethod
+    def is_here(host):
+        try:
+            with socket.socket(socket.AF_INET6) as some:
+                some.bind((host, 0))
+            return True
+        except OSError:
+            return False
+
+    @staticmethod
     def at(host, port):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return family, socket.SOCK_STREAM, 0, "", (host, port)
 
     def test_every_family_leads_to_node_0(self):
         for host in ("127.0.0.1", "::1"):
-            if host == "::1" and self.zero.listener.family != socket.AF_INET6:
+            if host == "::1" and not self.is_here(host):
                 self.skipTest("this machine has no IPv6")
             self.one.try_found([self.at(host, self.port)])
             self.turn_until(self.is_up)
