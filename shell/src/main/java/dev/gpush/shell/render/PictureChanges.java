@@ -37,7 +37,7 @@ public final class PictureChanges {
   private static final int NAMED = 3;
 
   /** The estimate in "4 of 19 · ≈14:20 · …", and how many wait. */
-  private static final Pattern MOVING = Pattern.compile("≈[^·]*|(?<=[0-9]) of [0-9]+(?= ·)");
+  private static final Pattern MOVING = Pattern.compile("≈[^·]*· ?|(?<=[0-9]) of [0-9]+(?= ·)");
 
   private static final String UP = "up";
 

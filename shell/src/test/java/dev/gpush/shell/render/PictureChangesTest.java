@@ -293,6 +293,8 @@ final class PictureChangesTest {
         List.of(),
         between(fourth, queued("4 of 21 · ≈Tue 03:10 · jobs of higher priority come first")));
     assertEquals(
+        List.of(), between(fourth, queued("4 of 19 · jobs of higher priority come first")));
+    assertEquals(
         List.of("devbox is queued: 3 of 21 · ≈14:20 · jobs of higher priority come first"),
         between(fourth, queued("3 of 21 · ≈14:20 · jobs of higher priority come first")));
     assertEquals(
