@@ -42,7 +42,7 @@ public record Look(boolean progress, boolean colour, int columns, int errorColum
       lines.addAll(Prose.lines(lead, "      ", Clean.line(line), errorColumns));
       lead = "    ";
     }
-    lines.addAll(Prose.lines("  try: ", Clean.line(message.remedy()), errorColumns));
+    lines.add("  try: " + Clean.line(message.remedy())); // whole, to be copied
     return String.join("\n", lines) + "\n";
   }
 

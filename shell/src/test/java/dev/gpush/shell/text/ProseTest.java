@@ -49,8 +49,7 @@ final class ProseTest {
             first: out of memory
           because the kernel
               killed it
-          try: gpush logs
-              7 --rank 2
+          try: gpush logs 7 --rank 2
         """,
         new Look(true, true, 0, 26).text(message));
     assertEquals(message.text(), new Look(false, false, 40, 0).text(message));

@@ -303,16 +303,16 @@ public final class WhyCommand implements Action {
     }
     String label = "  try: ";
     for (String remedy : answer.remedies()) {
-      sentence(call, label, remedy);
+      call.print(label + Clean.line(remedy) + "\n");
       label = TRIED;
     }
   }
 
-  /** In a terminal, lines end between words. Stack lines stay whole, to be copied. */
+  /** In a terminal, lines end between words. Commands and stack lines stay whole, to be copied. */
   private static void sentence(Call call, String lead, String text) {
-    String next = lead.isBlank() ? lead + CONTINUED : TRIED + CONTINUED;
     int columns = call.console().look().columns();
-    Prose.lines(lead, next, Clean.line(text), columns).forEach(line -> call.print(line + "\n"));
+    Prose.lines(lead, lead + CONTINUED, Clean.line(text), columns)
+        .forEach(line -> call.print(line + "\n"));
   }
 
   /** Cleaned without the loss of its indentation, which tells a traceback's lines apart. */
