@@ -10,7 +10,7 @@ from ..core import filelock
 from ..core.refused import Refused
 from ..core.wholefile import copy_all, copy_file, replace
 from .root import FILE, in_order
-from .state import Held, OURS, State, own_folder
+from .state import CHANGED, Held, MISSING, State, own_folder
 from .tree import Blocked, Tree, parts_of, stamp_of
 
 MOST_FILE = 16 << 20        # code is smaller; what is larger is rarely changed, and found in the workspace then
@@ -183,10 +183,10 @@ class Keeping:
         return found
 
     def changed(self):
-        """The first path that is not as it was sent, if there is one."""
+        """The first path whose content is not as it was sent, if there is one."""
         tree = Tree(self.place[0])
         try:
-            return next(({"changed": path} for path, state, _ in self.held.survey(tree) if state != OURS), {})
+            return next(({"changed": path} for path, state, _ in self.held.survey(tree) if state in (CHANGED, MISSING)), {})
         finally:
             tree.close()
 
