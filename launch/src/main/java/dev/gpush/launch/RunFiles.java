@@ -103,7 +103,7 @@ final class RunFiles {
     try {
       return look(run, slots) == KeptFiles.Present.MIXED;
     } catch (TimeoutException silent) {
-      return false; // It cannot start the run, either.
+      return false; // It looks for less long, so its link is down, and it cannot start the run.
     }
   }
 
