@@ -41,6 +41,15 @@ class Folder:
         return self.said("rev-parse", "HEAD")
 
 
+class Counted(history.Repository):
+    """How often it has called git."""
+    count = 0
+
+    def call(self, *words, **more):
+        self.count += 1
+        return super().call(*words, **more)
+
+
 @unittest.skipIf(shutil.which("git") is None, "there is no git")
 class HistoryTest(unittest.TestCase):
     def setUp(self):
@@ -257,6 +266,24 @@ class HistoryTest(unittest.TestCase):
         self.assertFalse(history.is_brought(self.node.path))
         self.ask(do="look", home=[made])
         self.assertTrue(history.is_brought(self.node.path))
+
+    def test_many_tags_cost_no_more_than_one(self):
+        self.laptop.commit("a", "1")
+        self.send()
+        self.node.git("tag", "tree", "HEAD^{tree}")
+        self.node.git("tag", "-m", "there", "there")
+        self.node.git("tag", "-m", "of a tag", "again", "there")
+        self.node.git("checkout", "-q", "--detach")
+        made = self.node.commit("here", "1")
+        self.node.git("tag", "here")
+        counted = Counted(self.node.path)
+        self.assertEqual({"tags/here": made}, counted.apart())
+        count = counted.count
+        for at in range(50):
+            self.node.git("tag", "here-%d" % at)
+
+        self.assertEqual(51, len(counted.apart()))
+        self.assertEqual(2 * count, counted.count)
 
     def test_a_repository_that_only_follows_goes(self):
         self.laptop.commit("a", "1")

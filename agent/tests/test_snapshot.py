@@ -295,8 +295,8 @@ class KeptTest(FilesTest):
         self.assertEqual(sorted(os.listdir(tree)), ["data", "pkg", "run.sh", "train.py"])
         self.assertEqual(read(self.root, "train.py"), b"print(2)\n")
 
-    def verify(self, generation):
-        keeping = kept.Keeping(self.root, self.state, generation, verify=True)
+    def verify(self, generation, **more):
+        keeping = kept.Keeping(self.root, self.state, generation, verify=True, **more)
         try:
             return keeping.begin()
         finally:
@@ -311,13 +311,18 @@ class KeptTest(FilesTest):
         put(CODE["pkg/model.py"], self.root, "pkg/model.py")
         self.assertEqual(self.verify(first), {})
         os.chmod(os.path.join(self.root, "run.sh"), 0o644)
-        self.assertEqual(self.verify(first), {"changed": "run.sh"})
+        self.assertEqual(self.verify(first), {})
         os.unlink(os.path.join(self.root, "run.sh"))
         self.assertEqual(self.verify(first), {"changed": "run.sh"})
         self.node.push(CODE)
         self.assertEqual((self.verify(first), self.verify(9)), ({"generation": 2}, {"generation": 2}))
         put(b"in place", self.root, "train.py")
         self.assertEqual(self.verify(9), {"changed": "train.py", "generation": 2})
+
+    def test_a_slow_disk_is_not_looked_at_for_longer_than_the_gateway_waits(self):
+        first = self.keep({"a": b"", "b": b"", "c": b""})
+        self.assertEqual(self.verify(first, clock=iter((0.0, 1.0, 4.9, 5.0)).__next__), {})
+        self.assertEqual(self.verify(first, clock=iter((0.0, 1.0, 5.1)).__next__), {"changed": "b"})
 
     def test_has_the_data_of_others_in_folders_that_gpush_has_sent_to_since(self):
         first = self.keep(CODE)

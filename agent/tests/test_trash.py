@@ -5,6 +5,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+import time
 import unittest
 
 import test_files  # first: it makes gpush_agent known
@@ -145,6 +146,16 @@ class KeptTest(test_files.FilesTest):
         with tarfile.open(fileobj=io.BytesIO(base64.b64decode(small["tar"]))) as tar:
             self.assertEqual(tar.extractfile("G3/p/a.py").read(), b"replaced")
         self.assertEqual(large, {"files": 1, "bytes": trash.MOST_TOLD, "tar": None})
+
+    def test_two_looks_at_the_same_are_the_same(self):
+        os.makedirs(os.path.join(self.state, "trash/G3"))
+        self.addCleanup(setattr, time, "time", time.time)
+        time.time = iter(range(10 ** 9, 2 * 10 ** 9)).__next__
+
+        packed = trash.Trash(os.fsencode(self.state)).packed()
+
+        self.assertIsNotNone(packed)
+        self.assertEqual(trash.Trash(os.fsencode(self.state)).packed(), packed)
 
     def test_a_held_path_stays_while_its_entry_moves(self):
         node = self.gateway().open()

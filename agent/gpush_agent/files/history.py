@@ -143,11 +143,15 @@ class Repository:
         _, stashes, _ = self.call("log", "-g", "--format=%H", "refs/stash")
         found = dict(("stash-" + commit[:10], commit) for commit in stashes.splitlines()[1:])
         written = self.written().get("refs", {})
-        for line in self.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags").splitlines():
-            value, _, name = line.partition(" ")
-            commit = None if written.get(name) == value else self.commit_of(name)
-            if commit and not self.contains(commit, "refs/heads", "refs/remotes"):
-                found[name[len("refs/"):]] = commit
+        tags = [line.partition(" ") for line in self.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags").splitlines()]
+        tags = [(name, value) for value, _, name in tags if written.get(name) != value]
+        if tags:
+            asked = "".join(value + "^{commit}\n" for _, value in tags)
+            lines = self.git("cat-file", "--batch-check=%(objectname)", given=asked.encode("ascii")).splitlines()
+            commits = [(name, line) for (name, _), line in zip(tags, lines) if " " not in line]     # "... missing": of a tree
+            asked = "".join(commit + "\n" for _, commit in commits)
+            alone = set(self.git("rev-list", "--stdin", "--not", "--branches", "--remotes", given=asked.encode("ascii")).splitlines())
+            found.update((name[len("refs/"):], commit) for name, commit in commits if commit in alone)
         return found
 
     def contains(self, commit, *refs):

@@ -10,7 +10,7 @@ from ..core import filelock
 from ..core.refused import Refused
 from ..core.wholefile import copy_all, copy_file, replace
 from .root import FILE, in_order
-from .state import Held, OURS, State, own_folder
+from .state import CHANGED, Held, MISSING, State, own_folder
 from .tree import Blocked, Tree, parts_of, stamp_of
 
 MOST_FILE = 16 << 20        # code is smaller; what is larger is rarely changed, and found in the workspace then
@@ -18,6 +18,7 @@ MOST_BYTES = 1 << 30        # of all generations, and of one
 MOST_GENERATIONS = 100
 LEAST_FREE = 1 << 30        # bytes that a disk keeps for its owner
 LOCK_SECONDS = 5.0
+LOOK_SECONDS = 5.0          # the gateway waits 10 for the answer
 LIST = re.compile(r"G([0-9]{1,18})\.json\Z")
 CONTENT = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -158,9 +159,9 @@ class Kept:
 class Keeping:
     """Of what the nodes have now, while a run starts; in a child that goes on when it has answered."""
 
-    def __init__(self, root, state, generation, also=(), verify=False):
+    def __init__(self, root, state, generation, also=(), verify=False, clock=time.monotonic):
         self.place, self.generation, self.also, self.verify = (root, state), generation, also, verify
-        self.is_there = False
+        self.clock, self.is_there = clock, False
 
     def begin(self):
         """Nothing is replaced by a commit from here on."""
@@ -183,10 +184,13 @@ class Keeping:
         return found
 
     def changed(self):
-        """The first path that is not as it was sent, if there is one."""
-        tree = Tree(self.place[0])
+        """The first path whose content is not as it was sent, or that was not looked at in time."""
+        tree, until = Tree(self.place[0]), self.clock() + LOOK_SECONDS
         try:
-            return next(({"changed": path} for path, state, _ in self.held.survey(tree) if state != OURS), {})
+            for path, state, _ in self.held.survey(tree):
+                if state in (CHANGED, MISSING) or self.clock() > until:
+                    return {"changed": path}
+            return {}
         finally:
             tree.close()
 

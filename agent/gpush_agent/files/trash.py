@@ -68,12 +68,14 @@ class Trash:
     def packed(self):
         """All of it as the text of a tar, for the gateway, which keeps it when this disk ends; None: it is too large, or changes."""
         import base64           # late: only asked for at the end
+        import gzip
         import io
         import tarfile
         out = io.BytesIO()
         try:
             if self.contents()["bytes"] <= MOST_READ:
-                with tarfile.open(mode="w:gz", fileobj=out) as tar:
+                # No time of packing in it: two looks are the same.
+                with gzip.GzipFile(mode="wb", fileobj=out, mtime=0) as packed, tarfile.open(mode="w", fileobj=packed) as tar:
                     for name in self.generations():
                         tar.add(os.fsdecode(os.path.join(self.path, name)), os.fsdecode(name))
                 return base64.b64encode(out.getvalue()).decode("ascii") if out.tell() <= MOST_TOLD else None

@@ -318,10 +318,10 @@ public final class Launcher implements AutoCloseable {
     history.keep(running);
     var last = new AtomicReference<LaunchPlan>(plan);
     RunWatch.Again again =
-        restart -> {
-          last.set(files.again(last.get(), run));
-          return started(plan.parts(), start(last.get(), record, restart).start(true));
-        };
+        restart ->
+            started(
+                plan.parts(),
+                files.again(last, run, now -> start(now, record, restart).start(true)));
     watch(running, Optional.of(new RunWatch.Relaunch(again, plan.restarts())));
     return running;
   }

@@ -11,10 +11,12 @@ import dev.gpush.launch.plan.LaunchMaker.ResolvedRun;
 import dev.gpush.launch.plan.LaunchPlan;
 import dev.gpush.launch.plan.SlotPlan;
 import dev.gpush.launch.run.KeptFiles;
+import dev.gpush.launch.run.RunStart;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The files of the runs of a session: the nodes keep them when a run starts or begins to wait, and
@@ -59,11 +61,36 @@ final class RunFiles {
     return look(run, slots) == KeptFiles.Present.ITS_OWN;
   }
 
+  /** Starts all parts of a run, as the plan says. */
+  interface Start {
+    List<Long> with(LaunchPlan plan) throws InterruptedException;
+  }
+
   /**
-   * How a run that has failed starts again: as before, or with a snapshot where its nodes do not
-   * have the same files, so that all ranks have.
+   * Starts a run again that has failed: as before, or with a snapshot where its nodes do not have
+   * the same files, so that all ranks have. Where a file is no longer there as it was sent, it
+   * starts as before: better than not at all.
+   *
+   * @param last the plan of the attempt before, and then of this one
    */
-  LaunchPlan again(LaunchPlan plan, ResolvedRun run) throws InterruptedException {
+  List<Long> again(AtomicReference<LaunchPlan> last, ResolvedRun run, Start start)
+      throws InterruptedException {
+    LaunchPlan before = last.get();
+    last.set(again(before, run));
+    try {
+      return start.with(last.get());
+    } catch (GpushException refused) {
+      boolean areGone =
+          RunStart.isRefused(refused, "changed") || RunStart.isRefused(refused, "moved");
+      if (!areGone || last.get().equals(before)) {
+        throw refused;
+      }
+      last.set(before);
+      return start.with(before);
+    }
+  }
+
+  private LaunchPlan again(LaunchPlan plan, ResolvedRun run) throws InterruptedException {
     if (!run.usesWorkspace() || plan.nodes().size() == 1 || !areMixed(run, plan.slots())) {
       return plan;
     }
@@ -76,7 +103,7 @@ final class RunFiles {
     try {
       return look(run, slots) == KeptFiles.Present.MIXED;
     } catch (TimeoutException silent) {
-      return false; // It cannot start the run, either.
+      return false; // It looks for less long, so its link is down, and it cannot start the run.
     }
   }
 

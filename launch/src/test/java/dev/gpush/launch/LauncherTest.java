@@ -459,20 +459,33 @@ final class LauncherTest {
   /** The ranks of node 0 got what was edited there meanwhile, and the others did not. */
   @Test
   void aRestartGetsTheFilesOfTheRun() throws Exception {
-    launcher.launch(
-        Asked.with(new RunRequest.Ranks(Optional.empty(), 1), request("train.py")),
-        input(),
-        turn,
-        talk);
-    nodes.getFirst().edit("model.py");
-    for (FakeNode node : nodes) {
-      node.end(1, "{\"exit\": 7, \"signal\": null, \"first\": {\"rank\": 0, \"exit\": 7}}");
-    }
+    failsOnEditedFiles();
 
     for (FakeNode node : nodes) {
       node.awaitCall("start 1 again");
       assertTrue(node.calls().contains("snapshot 1 of G42"), node.calls()::toString);
       assertTrue(node.specs().getLast().get("snapshot").isPresent());
+    }
+  }
+
+  /** As when a rank has written a large file that it was sent: a run of the night goes on. */
+  @Test
+  void aRestartIsAsBeforeWhereItsFilesAreGone() throws Exception {
+    failsOnEditedFiles("changed");
+
+    for (FakeNode node : nodes) {
+      node.awaitCall("start 1 again");
+      assertFalse(node.specs().getLast().get("snapshot").isPresent());
+    }
+  }
+
+  private void failsOnEditedFiles(String... refusals) throws InterruptedException {
+    var twice = new RunRequest.Ranks(Optional.empty(), 1);
+    launcher.launch(Asked.with(twice, request("train.py")), input(), turn, talk);
+    List.of(refusals).forEach(nodes.getFirst()::refuse);
+    nodes.getFirst().edit("model.py");
+    for (FakeNode node : nodes) {
+      node.end(1, "{\"exit\": 7, \"signal\": null, \"first\": {\"rank\": 0, \"exit\": 7}}");
     }
   }
 

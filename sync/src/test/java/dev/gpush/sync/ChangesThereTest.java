@@ -562,6 +562,27 @@ final class ChangesThereTest extends SyncFixture {
   }
 
   @Test
+  void aRenamedFolderAmongTooManyNewOnesIsNotDeletedHere() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    for (int i = 0; i < 100; i++) {
+      laptop.write((i < 10 ? "data/" : "src/") + i, "x" + i);
+    }
+    push();
+    for (int i = 0; i < 501; i++) {
+      editors().write("new" + i + "/x", "y");
+    }
+    editors().move("data", "data2");
+
+    assertEquals(List.of(), comesHome(time));
+
+    assertEquals(100, laptop.tree().size());
+    assertEquals(Set.of(), trash());
+  }
+
+  @Test
   void whatWasChangedHereIsNeitherDeletedNorReplaced() throws Exception {
     nodes(1);
     laptop.write("a.py", "1").write("b.py", "1").write("c.py", "1").write("d.py", "1");

@@ -163,7 +163,8 @@ public final class RunStart {
         : failed;
   }
 
-  static boolean isRefused(GpushException failed, String code) {
+  /** Whether an agent has refused it with this code. */
+  public static boolean isRefused(GpushException failed, String code) {
     return failed.failure() instanceof AgentFailure.Refused(_, var given, _) && given.equals(code);
   }
 

@@ -266,7 +266,7 @@ public final class ChangesThere {
       for (int depth = 0; !folders.isEmpty(); depth++) {
         if (folders.size() > MOST_FOLDERS || depth == MAX_DEPTH) {
           folders.forEach(folder -> stay(folder + "/", "it is one of too many new folders"));
-          gone.unseen(folders);
+          gone.unseen(folders, depth == 0);
           return;
         }
         found = node.find(folders);

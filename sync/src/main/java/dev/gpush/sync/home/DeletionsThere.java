@@ -26,6 +26,7 @@ final class DeletionsThere {
   private final int of;
   private boolean isCut;
   private boolean isRenaming;
+  private boolean isAnyRenamed;
 
   /**
    * What of it may come home.
@@ -78,8 +79,13 @@ final class DeletionsThere {
     isCut = true;
   }
 
-  /** These new folders were not looked into. */
-  void unseen(List<String> folders) {
+  /**
+   * These new folders were not looked into.
+   *
+   * @param areFirst one of them may be a renamed folder itself, and not only be below one
+   */
+  void unseen(List<String> folders, boolean areFirst) {
+    isAnyRenamed = areFirst;
     folders.forEach(folder -> unseen.add(folder.substring(folder.lastIndexOf('/') + 1)));
   }
 
@@ -103,6 +109,7 @@ final class DeletionsThere {
     int name = path.lastIndexOf('/');
     return (isCut && isRenaming)
         || (name > 0
-            && Stream.of(path.substring(0, name).split("/", -1)).anyMatch(unseen::contains));
+            && (isAnyRenamed
+                || Stream.of(path.substring(0, name).split("/", -1)).anyMatch(unseen::contains)));
   }
 }
