@@ -256,14 +256,30 @@ public final class SessionLinks {
 
   /**
    * As {@link #requireLinks}, for a caller without the turn: one that is just being made or
-   * recovered is waited for, because its turn ends when it is linked.
+   * recovered is waited for, because its turn ends when it is linked. A caller that is interrupted
+   * does not end the links: other callers may use them already.
    *
    * @param what is waiting, for others that wait for its turn
    */
   public void await(LiveSession session, String what) throws InterruptedException {
-    if (session.links().isEmpty()) {
-      try (TurnQueue.Turn _ = session.begin(what, Talk.silent())) {
-        requireLinks(session, Talk.silent());
+    if (!session.links().isEmpty()) {
+      return;
+    }
+    TurnQueue.Turn turn = session.begin(what, Talk.silent());
+    Task<Boolean, RuntimeException> linking =
+        tasks.fork(
+            "link",
+            () -> {
+              try (turn) {
+                requireLinks(session, Talk.silent());
+                return true;
+              }
+            });
+    try {
+      linking.get();
+    } finally {
+      if (linking.isDone()) { // Also when it never ran, because the gateway ends.
+        turn.close();
       }
     }
   }

@@ -282,6 +282,25 @@ final class RecoveryTest {
   }
 
   @Test
+  void aClientThatLeavesWhileItLinksASessionDoesNotEndTheLinksOfAnother() throws Exception {
+    made("project", 1);
+    rig.trouble().fail(Operation.OBSERVE, Moment.BUG); // Leaves the links to the first client.
+    Gate gate = rig.trouble().hold(Operation.SPAWN, Moment.BEFORE);
+    GatewaySessions gateway = recovered();
+    Task<Route, RuntimeException> leaves =
+        rig.tasks().fork("ssh", () -> gateway.routes().route("devbox"));
+    gate.awaitReached();
+    var stays = assertInstanceOf(Route.Node.class, gateway.routes().route("devbox"));
+    var asked = stays.link().ask("status", Json.object());
+
+    leaves.cancel();
+    leaves.join();
+    gate.open();
+
+    assertEquals(0, asked.get().integer("node").orElseThrow());
+  }
+
+  @Test
   void aReleaseThatFailsAgainStaysALeakUntilDown() throws Exception {
     LedgerEntry entry = made("project", 1);
     rig.ledger().put(entry.in(SessionState.RELEASING, ""));
