@@ -135,15 +135,15 @@ public final class SessionLinks {
     session.lost().ifPresent(session::lose);
     // A session that was whole once, and no client that wants it whole now.
     boolean mayLack = config.isEmpty() && session.entry().state() == SessionState.READY;
-    var connecting = new TreeMap<Integer, Task<Json.Obj, IOException>>();
+    var connecting = new TreeMap<Integer, Task<Json.Obj, RuntimeException>>();
     for (Link link : links) {
       if (session.isLost(link.node())) {
         continue;
       }
-      connecting.put(link.node(), tasks.fork("connect", link::connect));
+      connecting.put(link.node(), tasks.fork("connect", () -> connect(link, limit)));
     }
     try {
-      Set<Integer> present = await(session, connecting, limit, mayLack);
+      Set<Integer> present = await(session, connecting, mayLack);
       PeerSetup.start(session, tasks);
       session.work().tellEnvironment(present);
       session.work().launcher().attach(present);
@@ -161,8 +161,7 @@ public final class SessionLinks {
    */
   private Set<Integer> await(
       LiveSession session,
-      Map<Integer, Task<Json.Obj, IOException>> connecting,
-      Duration limit,
+      Map<Integer, Task<Json.Obj, RuntimeException>> connecting,
       boolean mayLack)
       throws InterruptedException {
     var present = new TreeSet<Integer>();
@@ -170,11 +169,9 @@ public final class SessionLinks {
     for (var each : connecting.entrySet()) {
       int node = each.getKey();
       try {
-        await(each.getValue(), node, limit);
+        each.getValue().get();
         present.add(node);
       } catch (GpushException failed) {
-        each.getValue().cancel();
-        each.getValue().join();
         if (!mayLack || session.link(node).state().isFinal()) {
           throw failed;
         }
@@ -206,16 +203,16 @@ public final class SessionLinks {
     }
   }
 
-  private static void await(Task<Json.Obj, IOException> connecting, int node, Duration limit)
-      throws InterruptedException {
+  /** Each node on its own thread, so that the limits of several that are away do not add up. */
+  private Json.Obj connect(Link link, Duration limit) throws InterruptedException {
     try {
-      connecting.get(limit);
+      return tasks.within(limit, "connect", link::connect);
     } catch (IOException broken) {
       throw new GpushException(
-          new AgentFailure.LinkOver(node, String.valueOf(broken.getMessage())), broken);
+          new AgentFailure.LinkOver(link.node(), String.valueOf(broken.getMessage())), broken);
     } catch (TimeoutException late) {
       throw new GpushException(
-          new AgentFailure.LinkOver(node, "no answer for " + DurationText.of(limit)), late);
+          new AgentFailure.LinkOver(link.node(), "no answer for " + DurationText.of(limit)), late);
     }
   }
 
@@ -256,14 +253,30 @@ public final class SessionLinks {
 
   /**
    * As {@link #requireLinks}, for a caller without the turn: one that is just being made or
-   * recovered is waited for, because its turn ends when it is linked.
+   * recovered is waited for, because its turn ends when it is linked. A caller that is interrupted
+   * does not end the links: other callers may use them already.
    *
    * @param what is waiting, for others that wait for its turn
    */
   public void await(LiveSession session, String what) throws InterruptedException {
-    if (session.links().isEmpty()) {
-      try (TurnQueue.Turn _ = session.begin(what, Talk.silent())) {
-        requireLinks(session, Talk.silent());
+    if (!session.links().isEmpty()) {
+      return;
+    }
+    TurnQueue.Turn turn = session.begin(what, Talk.silent());
+    Task<Boolean, RuntimeException> linking =
+        tasks.fork(
+            "link",
+            () -> {
+              try (turn) {
+                requireLinks(session, Talk.silent());
+                return true;
+              }
+            });
+    try {
+      linking.get();
+    } finally {
+      if (linking.isDone()) { // Also when it never ran, because the gateway ends.
+        turn.close();
       }
     }
   }

@@ -267,13 +267,37 @@ final class RecoveryTest {
     made("project", 2);
     rig.trouble().away(0);
     rig.trouble().away(1);
+    rig.trouble().hold(Operation.SPAWN, Moment.BEFORE).open();
+    rig.trouble().hold(Operation.SPAWN, Moment.BEFORE).open();
+    Gate again = rig.trouble().hold(Operation.SPAWN, Moment.BEFORE);
 
     GatewaySessions gateway = recovered();
 
-    assertInstanceOf(Route.Refused.class, gateway.routes().route("devbox"));
+    // One of the two nodes is tried a second time.
+    again.awaitReached();
     rig.trouble().back(0);
     rig.trouble().back(1);
+    again.open();
     until("it is whole", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
+  }
+
+  @Test
+  void aClientThatLeavesWhileItLinksASessionDoesNotEndTheLinksOfAnother() throws Exception {
+    made("project", 1);
+    rig.trouble().fail(Operation.OBSERVE, Moment.BUG); // Leaves the links to the first client.
+    Gate gate = rig.trouble().hold(Operation.SPAWN, Moment.BEFORE);
+    GatewaySessions gateway = recovered();
+    Task<Route, RuntimeException> leaves =
+        rig.tasks().fork("ssh", () -> gateway.routes().route("devbox"));
+    gate.awaitReached();
+    var stays = assertInstanceOf(Route.Node.class, gateway.routes().route("devbox"));
+    var asked = stays.link().ask("status", Json.object());
+
+    leaves.cancel();
+    leaves.join();
+    gate.open();
+
+    assertEquals(0, asked.get().integer("node").orElseThrow());
   }
 
   @Test
