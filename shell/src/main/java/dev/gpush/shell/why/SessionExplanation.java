@@ -157,7 +157,7 @@ public final class SessionExplanation {
                 lines.add(
                     "its nodes are given back in "
                         + DurationText.coarse(left)
-                        + " if nothing uses them; an open connection is no use"));
+                        + " if nothing uses them; an open connection does not count as use"));
     session
         .hardEndLeft()
         .ifPresent(

@@ -105,7 +105,7 @@ final class TraceTest {
         """
         $ gpush why devbox
         devbox is idle for 12m
-          its nodes are given back in 48m if nothing uses them; an open connection is no use
+          its nodes are given back in 48m if nothing uses them; an open connection does not count as use
           run 7 (train.py, 2 ranks, 1m) is done, 2m ago
           its start took 1m15s; the slowest phase, queue, took 1m12s: reserving 2 nodes on hpc: 4 of 19 · Priority
           try: gpush extend -s devbox keeps it for another idle time
@@ -136,7 +136,7 @@ final class TraceTest {
         """
         $ gpush why
         devbox is idle for 12m
-          its nodes are given back in 48m if nothing uses them; an open connection is no use
+          its nodes are given back in 48m if nothing uses them; an open connection does not count as use
           it has been starting for 1m15s; its phase now, agents, has taken 2.1 s: linking 2 nodes
           try: gpush extend keeps it for another idle time
                gpush down gives it back now

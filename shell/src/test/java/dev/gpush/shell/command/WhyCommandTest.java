@@ -114,7 +114,7 @@ final class WhyCommandTest {
         """
         $ gpush why devbox
         devbox is idle for 12m
-          its nodes are given back in 48m if nothing uses them; an open connection is no use
+          its nodes are given back in 48m if nothing uses them; an open connection does not count as use
           run 7 (train.py, 2 ranks, 1m) is done, 2m ago
           try: gpush extend -s devbox keeps it for another idle time
                gpush down -s devbox gives it back now
