@@ -227,10 +227,11 @@ public final class SshGateway implements AutoCloseable {
   public void ensureBound() throws IOException {
     if (!isClosed.get()) {
       services.ensureBound();
+      config.ensureWritten();
     }
   }
 
-  /** Writes the ssh config for exactly these sessions. */
+  /** Writes the ssh config for exactly these sessions, at once or when it can be written. */
   public void publish(List<PublishedSession> sessions) {
     config.publish(sessions);
   }

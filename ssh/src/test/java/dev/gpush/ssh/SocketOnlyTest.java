@@ -2,6 +2,7 @@ package dev.gpush.ssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -96,6 +97,21 @@ class SocketOnlyTest {
             home().toString(),
             "gpush cannot listen for ssh on " + socket() + ": the folder is not empty"),
         refused.failure());
+  }
+
+  /** A full disk must not keep a session from being given back. */
+  @Test
+  void writesItsFilesWhenItCanAgain() throws Exception {
+    Path inTheWay = Files.createDirectories(home().resolve("known_hosts").resolve("no file"));
+    try (var gateway = start("false")) {
+      var refused = assertThrows(GpushException.class, () -> gateway.access().configText());
+      Files.delete(inTheWay);
+
+      gateway.ensureBound();
+
+      assertInstanceOf(GatewayFailure.HomeUnusable.class, refused.failure());
+      assertIn(ssh().run());
+    }
   }
 
   @Test

@@ -19,6 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** The files in the home that ssh clients read, and their Include line in the user's own file. */
 public final class SshConfigFiles implements SshAccess {
+  private static final System.Logger LOG = System.getLogger("gpush.ssh");
+
   private final Path home;
   private final IncludeLine include;
   private final SshConfigText text;
@@ -32,13 +34,14 @@ public final class SshConfigFiles implements SshAccess {
   /** One writer at a time, so that the last caller's sessions are what stays. */
   private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock
+  // guarded by lock: hosts, unwritten
   private List<NodeName> hosts = List.of();
+  private Optional<IOException> unwritten = Optional.empty();
 
   public SshConfigFiles(
       SshServerSettings settings, Path keyFile, HomeIdentity identity, SshAddress address) {
     this.home = settings.home();
-    this.include = new IncludeLine(settings.userConfig(), configFile());
+    this.include = new IncludeLine(settings.userConfig(), file());
     this.text =
         new SshConfigText(keyFile, knownHostsFile(), identity.name(), reach(settings, address));
     this.knownHosts = identity.name() + " " + identity.hostKey() + "\n";
@@ -99,21 +102,49 @@ public final class SshConfigFiles implements SshAccess {
     return home.resolve("ssh_wake");
   }
 
+  /** Where the files cannot be written, it is tried again: no session depends on them. */
   public void publish(List<PublishedSession> sessions) {
     lock.lock();
     try {
       hosts = sessions.stream().flatMap(one -> one.hosts().stream()).toList();
+      write();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Writes what could not be written before. */
+  public void ensureWritten() {
+    lock.lock();
+    try {
+      if (unwritten.isPresent()) {
+        write();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void write() {
+    boolean isFirst = unwritten.isEmpty();
+    unwritten = Optional.empty();
+    try {
       WholeFile.write(knownHostsFile(), knownHosts, "rw-r--r--");
       for (var program : programs.entrySet()) {
         WholeFile.write(program.getKey(), program.getValue(), "rwx------");
       }
-      WholeFile.write(configFile(), text.of(hosts), "rw-r--r--");
+      WholeFile.write(file(), text.of(hosts), "rw-r--r--");
       windows.ifPresent(link -> link.publish(hosts));
     } catch (IOException failed) {
-      throw unusable(configFile(), failed);
-    } finally {
-      lock.unlock();
+      unwritten = Optional.of(failed);
+      if (isFirst) {
+        LOG.log(System.Logger.Level.WARNING, "ssh config not written, file=" + file(), failed);
+      }
     }
+  }
+
+  private Path file() {
+    return home.resolve("ssh_config");
   }
 
   private static GpushException unusable(Path file, IOException failed) {
@@ -123,7 +154,16 @@ public final class SshConfigFiles implements SshAccess {
 
   @Override
   public Path configFile() {
-    return home.resolve("ssh_config");
+    lock.lock();
+    try {
+      ensureWritten();
+      if (unwritten.isPresent()) {
+        throw unusable(file(), unwritten.get());
+      }
+      return file();
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
@@ -131,7 +171,7 @@ public final class SshConfigFiles implements SshAccess {
     try {
       return Files.readString(configFile());
     } catch (IOException failed) {
-      throw unusable(configFile(), failed);
+      throw unusable(file(), failed);
     }
   }
 
