@@ -108,14 +108,21 @@ public final class SessionForwards implements AutoCloseable {
       Optional<PortForward> known =
           find(node, target.port())
               .filter(each -> local.map(port -> port == each.local()).orElse(true));
-      added.add(known.orElseGet(() -> add(node, target.port(), local)));
+      known.filter(each -> !open.containsKey(each)).ifPresent(this::listenAgain);
+      added.add(
+          known.filter(open::containsKey).orElseGet(() -> add(node, target.port(), local, known)));
     }
     return added;
   }
 
-  private PortForward add(int node, int port, Optional<Integer> local) {
+  /**
+   * @param former whose port another program has taken
+   */
+  private PortForward add(
+      int node, int port, Optional<Integer> local, Optional<PortForward> former) {
     ForwardedPort listener = listen(node, port, local);
     var added = new PortForward(node, port, listener.local());
+    former.ifPresent(wanted::remove);
     wanted.add(added);
     open.put(added, listener);
     write();

@@ -5,6 +5,7 @@ import static dev.gpush.gateway.session.SessionRig.ask;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -135,6 +136,32 @@ final class ForwardsTest {
           Socket arrived = server.accept()) {
         client.getOutputStream().write(42);
         assertEquals(42, arrived.getInputStream().read());
+      }
+    }
+  }
+
+  /** Else a notebook's token would go to the program that has taken the port meanwhile. */
+  @Test
+  void aPortThatAnotherProgramHasTakenIsReplaced() throws Exception {
+    gateway.up(ask(project, 2), Talk.silent());
+    try (ServerSocket server = listen()) {
+      int before = forwarded(server.getLocalPort());
+      gateway.close();
+      try (var stranger = new ServerSocket(before, 1, LOOPBACK)) {
+        gateway = rig.gateway();
+        gateway.recover();
+        gateway.up(ask(project, 2), Talk.silent());
+
+        int here = forwarded(server.getLocalPort());
+
+        assertNotEquals(stranger.getLocalPort(), here);
+        assertEquals(
+            List.of(new PortForward(1, server.getLocalPort(), here)), gateway.forwards(DEVBOX));
+        try (var client = new Socket(LOOPBACK, here);
+            Socket arrived = server.accept()) {
+          client.getOutputStream().write(42);
+          assertEquals(42, arrived.getInputStream().read());
+        }
       }
     }
   }
