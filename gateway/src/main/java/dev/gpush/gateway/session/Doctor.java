@@ -5,6 +5,7 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
@@ -209,12 +210,28 @@ public final class Doctor {
     var findings = new ArrayList<Finding>();
     for (UnknownGangs.Stranger stranger : unknown.look(known, findings)) {
       if (unknown.isForgotten(stranger.found())) {
-        talk.confirm(
-            "End " + stranger.what() + " (session " + stranger.found().session() + ")?", "--yes");
-        findings.add(ended(stranger));
+        findings.add(isAgreed(stranger, talk) ? ended(stranger) : kept(stranger));
       }
     }
     return findings;
+  }
+
+  private static boolean isAgreed(UnknownGangs.Stranger stranger, Talk talk) {
+    try {
+      talk.confirm(
+          "End " + stranger.what() + " (session " + stranger.found().session() + ")?", "--yes");
+      return true;
+    } catch (GpushException refused) {
+      if (refused.failure() instanceof UsageFailure.Declined
+          && !(refused.getCause() instanceof InterruptedException)) {
+        return false;
+      }
+      throw refused;
+    }
+  }
+
+  private static Finding kept(UnknownGangs.Stranger stranger) {
+    return new Finding("warn", stranger.what(), "not ended, as you said", Optional.empty());
   }
 
   private static Finding ended(UnknownGangs.Stranger stranger) throws InterruptedException {

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -104,6 +105,25 @@ public final class ForgottenTest {
       gateway.up(ask(rig.project("project"), 2), Talk.silent());
 
       assertEquals(List.of(), gateway.endForgotten(Talk.silent()));
+      assertEquals(1, rig.held().size());
+    }
+  }
+
+  @Test
+  void anAnswerIsForOneGang() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      GatewaySessions before = rig.gateway();
+      before.up(ask(rig.project("project"), 1), Talk.silent());
+      before.up(ask(rig.project("other"), 1), Talk.silent());
+      before.close();
+      loseLedger(rig);
+      GatewaySessions after = rig.gateway();
+      after.recover();
+      var first = new AtomicBoolean();
+
+      List<Finding> findings = after.endForgotten(FakeTalk.answering(_ -> first.getAndSet(true)));
+
+      assertEquals(List.of("warn", "ok"), findings.stream().map(Finding::status).toList());
       assertEquals(1, rig.held().size());
     }
   }
