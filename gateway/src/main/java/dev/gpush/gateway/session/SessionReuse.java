@@ -191,7 +191,7 @@ final class SessionReuse {
     LeaseTerms change =
         hardEnd.isPresent() ? new LeaseTerms(hardEnd, newIdle) : LeaseTerms.ofIdleTime(newIdle);
     session.backend().renew(session.gang(), change);
-    LedgerEntry entry = session.entry();
-    session.move(entry.leased(new LeaseTerms(hardEnd.or(entry.lease()::hardEnd), newIdle)));
+    session.change(
+        entry -> entry.leased(new LeaseTerms(hardEnd.or(entry.lease()::hardEnd), newIdle)));
   }
 }

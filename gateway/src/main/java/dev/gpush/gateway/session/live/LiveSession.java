@@ -20,7 +20,9 @@ import dev.gpush.link.LinkState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * One session in this process: its ledger entry, its backend, its links and its work. Commands that
@@ -32,6 +34,9 @@ public final class LiveSession implements AutoCloseable {
   private final SessionAgents agents = new SessionAgents(this);
 
   private final TurnQueue turns = new TurnQueue();
+
+  /** Held while the entry is written. */
+  private final ReentrantLock writing = new ReentrantLock();
 
   // guarded by this: backend, entry, links, work, lost, gone, pending, refused, isForgotten,
   // isClosed, isObserved
@@ -122,23 +127,35 @@ public final class LiveSession implements AutoCloseable {
 
   /** Writes the ledger first, then changes this object. */
   public void move(LedgerEntry next) {
-    ledger.put(next);
-    synchronized (this) {
-      entry = next;
-      moves++;
-    }
-    changed();
+    change(_ -> next);
+  }
+
+  /** As {@link #move}, from the entry as it is then: for what takes no turn. */
+  public void change(UnaryOperator<LedgerEntry> change) {
+    change(change, Optional.empty());
   }
 
   /** As {@link #move}, to another backend than before. */
   public void move(LedgerEntry next, Backend with) {
-    ledger.put(next);
-    synchronized (this) {
-      entry = next;
-      moves++;
-      backend = with;
+    change(_ -> next, Optional.of(with));
+  }
+
+  private void change(UnaryOperator<LedgerEntry> change, Optional<Backend> with) {
+    writing.lock();
+    try {
+      LedgerEntry next = change.apply(entry());
+      ledger.put(next);
+      set(next, with);
+    } finally {
+      writing.unlock();
     }
     changed();
+  }
+
+  private synchronized void set(LedgerEntry next, Optional<Backend> with) {
+    entry = next;
+    moves++;
+    backend = with.orElse(backend);
   }
 
   /**
@@ -148,18 +165,14 @@ public final class LiveSession implements AutoCloseable {
    * @return why the ledger could not be written
    */
   public Optional<GpushException> moveAnyway(LedgerEntry next) {
-    Optional<GpushException> problem = Optional.empty();
     try {
-      ledger.put(next);
+      move(next);
+      return Optional.empty();
     } catch (GpushException unwritten) {
-      problem = Optional.of(unwritten);
+      set(next, Optional.empty());
+      changed();
+      return Optional.of(unwritten);
     }
-    synchronized (this) {
-      entry = next;
-      moves++;
-    }
-    changed();
-    return problem;
   }
 
   /** The backend has it in its queue, with this reason. */
@@ -214,9 +227,7 @@ public final class LiveSession implements AutoCloseable {
     changed();
   }
 
-  /**
-   * The states of its links. While all are idle, those of the last attempt if agents refused it.
-   */
+  /** The states of its links; while all are idle, those that agents have refused. */
   public List<LinkState> linkStates() {
     List<LinkState> now = links().stream().map(Link::state).toList();
     boolean areIdle = now.stream().allMatch(LinkState.Idle.class::isInstance);
@@ -224,10 +235,7 @@ public final class LiveSession implements AutoCloseable {
     return areIdle && !before.isEmpty() ? before : now;
   }
 
-  /**
-   * The gateway that has the gang, if it is another one. Then no more links are made until the user
-   * takes it back.
-   */
+  /** The gateway that has the gang, if it is another one: no links are made until it is taken. */
   public Optional<AgentFailure.Superseded> superseded() {
     Optional<AgentFailure.Superseded> found = Optional.empty();
     for (LinkState state : linkStates()) {
@@ -240,11 +248,10 @@ public final class LiveSession implements AutoCloseable {
 
   /** Fails when another gateway has the gang. */
   public void requireOurs() {
-    superseded()
-        .ifPresent(
-            other -> {
-              throw new GpushException(other);
-            });
+    Optional<AgentFailure.Superseded> other = superseded();
+    if (other.isPresent()) {
+      throw new GpushException(other.get());
+    }
   }
 
   /** Another gateway has the gang, and writes the entry where both have one ledger. */
@@ -277,10 +284,7 @@ public final class LiveSession implements AutoCloseable {
         .forEach(link -> link.gone(seen.reason()));
   }
 
-  /**
-   * The same for all nodes. Commands whose links end can report this reason before it is in the
-   * entry.
-   */
+  /** The same for all nodes. Commands whose links end report it before it is in the entry. */
   public void lose(String reason) {
     synchronized (this) {
       gone = Optional.of(reason);
@@ -346,11 +350,7 @@ public final class LiveSession implements AutoCloseable {
     return locked(() -> links);
   }
 
-  /**
-   * A session that is being given back, or whose end could not be confirmed, accepts no more work.
-   *
-   * @throws GpushException with {@code Leaked}, {@code Busy} or {@code Gone}
-   */
+  /** Fails for one that is given back, or whose end could not be confirmed. */
   public void requireUsable() {
     LedgerEntry now = entry();
     if (isOver()) {
@@ -396,10 +396,7 @@ public final class LiveSession implements AutoCloseable {
     return new GpushException(new SessionFailure.NotReached(entry().name().text(), node, state));
   }
 
-  /**
-   * The state that users see: a session whose link is not up is degraded, even if it is ready in
-   * the ledger.
-   */
+  /** The state that users see: one that is ready in the ledger is degraded without its links. */
   public SessionState shownState() {
     LedgerEntry now = entry();
     if (now.state() != SessionState.READY) {

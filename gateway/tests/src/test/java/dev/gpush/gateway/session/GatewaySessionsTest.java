@@ -486,6 +486,17 @@ final class GatewaySessionsTest {
         failure(() -> sessions.extend(new SessionName("other"), none())));
   }
 
+  /** A pull of hours must not outlast a lease that its user extends. */
+  @Test
+  void extendWaitsForNoOtherCommand() throws Exception {
+    up(SessionRig.ending(ask(project, 1), Duration.ofHours(1)));
+    try (TurnQueue.Turn _ = sessions.find(DEVBOX).begin("pull", Talk.silent())) {
+      Duration left = sessions.extend(DEVBOX, Optional.of(Duration.ofHours(2))).hardEndLeft().get();
+
+      assertTrue(left.compareTo(Duration.ofMinutes(119)) > 0);
+    }
+  }
+
   @Test
   void anotherIdleTimeIsTakenAndTheHardEndStays() throws Exception {
     SessionView made = up(SessionRig.ending(ask(project, 1), Duration.ofHours(1)));
