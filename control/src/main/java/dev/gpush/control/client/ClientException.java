@@ -1,6 +1,7 @@
 package dev.gpush.control.client;
 
 import dev.gpush.control.wire.Refusal;
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Message;
 import dev.gpush.core.file.FileReason;
 import java.io.IOException;
@@ -12,9 +13,9 @@ import java.nio.file.FileSystemException;
  */
 final class ClientException extends Exception {
   private final Message message;
-  private final int status;
+  private final ExitStatus status;
 
-  ClientException(String what, String because, String attempt, int status) {
+  ClientException(String what, String because, String attempt, ExitStatus status) {
     super(what + ": " + because);
     this.message = new Message(what, because.lines().map(String::strip).toList(), attempt);
     this.status = status;
@@ -22,7 +23,7 @@ final class ClientException extends Exception {
 
   /** Environment: a tool is missing, something cannot be reached or is denied. */
   static ClientException environment(String what, String because, String attempt) {
-    return new ClientException(what, because, attempt, ControlClient.ENVIRONMENT);
+    return new ClientException(what, because, attempt, ExitStatus.ENVIRONMENT);
   }
 
   static ClientException refused(Refusal refusal) {
@@ -39,7 +40,7 @@ final class ClientException extends Exception {
     return message.text();
   }
 
-  int status() {
+  ExitStatus status() {
     return status;
   }
 }

@@ -4,6 +4,7 @@ import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.terminal.CapturedConsole;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.wire.Request;
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -17,10 +18,6 @@ import java.util.Optional;
  * request has its own connection, so one client may be used by several threads.
  */
 public final class ControlClient {
-  static final int DONE = 0;
-  static final int ENVIRONMENT = 3;
-  static final int INTERRUPTED = 130;
-  static final int OWN = 255;
 
   /** What a shell reports for a process that SIGPIPE ended: 128 + 13. */
   static final int BROKEN_PIPE = 141;
@@ -63,7 +60,7 @@ public final class ControlClient {
           : converse(connector.understood(connection.get()), arguments, console);
     } catch (ClientException failure) {
       say(console, failure.text());
-      return OwnStatus.of(arguments, failure);
+      return failure.status().of(arguments).number();
     }
   }
 
@@ -95,20 +92,20 @@ public final class ControlClient {
               converse(
                   connector.understood(connection.get()), arguments, new CapturedConsole(out)));
     } catch (ClientException failure) {
-      return Optional.of(OwnStatus.of(arguments, failure));
+      return Optional.of(failure.status().of(arguments).number());
     }
   }
 
   private int stop(GatewayConnection connection, List<String> arguments, Console console)
       throws ClientException {
     try (GatewayEnd end = connector.watchEnd()) {
-      int status = DONE;
+      int status = ExitStatus.DONE.number();
       if (connector.speaksOurs(connection)) {
         status = converse(connection, arguments, console);
       } else {
         connector.handOver(connection, true);
       }
-      if (status == DONE) {
+      if (status == ExitStatus.DONE.number()) {
         connector.await(end);
       }
       return status;
@@ -131,7 +128,7 @@ public final class ControlClient {
           "the command line is too long",
           "arguments and environment together may have " + Request.MAX_BYTES + " bytes",
           "put the arguments into a file, or unset large variables",
-          2);
+          ExitStatus.USAGE);
     }
   }
 
@@ -144,7 +141,7 @@ public final class ControlClient {
     } catch (IOException nobodyReads) {
       return BROKEN_PIPE;
     }
-    return word == GatewayWord.STOP ? DONE : ENVIRONMENT;
+    return (word == GatewayWord.STOP ? ExitStatus.DONE : ExitStatus.ENVIRONMENT).number();
   }
 
   static void say(Console console, String text) {

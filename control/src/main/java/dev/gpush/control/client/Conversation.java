@@ -10,6 +10,7 @@ import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
@@ -93,7 +94,7 @@ final class Conversation {
       }
     } catch (IOException cut) {
       if (givenUp) {
-        return ControlClient.INTERRUPTED;
+        return ExitStatus.INTERRUPTED.number();
       }
       return spawned.orElseThrow(() -> lost(FileReason.of(cut)));
     } finally {

@@ -11,6 +11,7 @@ import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Refusal;
+import dev.gpush.core.failure.ExitStatus;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -403,7 +404,7 @@ final class GatewayConnector {
           "interrupted",
           "you pressed Ctrl-C while gpush waited for the gateway",
           "the same command again",
-          ControlClient.INTERRUPTED);
+          ExitStatus.INTERRUPTED);
     }
   }
 

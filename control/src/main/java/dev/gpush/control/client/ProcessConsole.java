@@ -5,6 +5,7 @@ import dev.gpush.control.client.process.ThisProcess;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.client.terminal.Stty;
 import dev.gpush.control.wire.Facts;
+import dev.gpush.core.failure.ExitStatus;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -177,7 +178,7 @@ public final class ProcessConsole implements Console {
       return NO_PROGRAM;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
-      return ControlClient.INTERRUPTED;
+      return ExitStatus.INTERRUPTED.number();
     } finally {
       child.set(Optional.empty());
     }
@@ -207,7 +208,7 @@ public final class ProcessConsole implements Console {
   public void giveUp() {
     stty.restore();
     if (once) {
-      Runtime.getRuntime().halt(ControlClient.INTERRUPTED);
+      Runtime.getRuntime().halt(ExitStatus.INTERRUPTED.number());
     }
   }
 

@@ -11,6 +11,7 @@ import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
+import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.CleanText;
 import java.io.IOException;
@@ -28,8 +29,6 @@ import java.util.concurrent.Semaphore;
  */
 final class Connection {
   private static final int BUG = 4;
-  private static final int ENVIRONMENT = 3;
-  private static final int INTERRUPTED = 130;
 
   private static final List<String> SIGNAL_NAMES = List.of("INT", "TERM", "HUP", "TSTP");
 
@@ -184,6 +183,9 @@ final class Connection {
     worker.begin();
     try {
       status = server.handler().handle(invocation);
+      if (status == ExitStatus.INTERRUPTED.number()) {
+        status = stopped(invocation);
+      }
     } catch (InterruptedException stop) {
       status = stopped(invocation);
     } catch (Throwable bug) { // The top of the handler's thread.
@@ -201,9 +203,9 @@ final class Connection {
   private int stopped(ClientInvocation invocation) {
     if (server.isEnding() && !invocation.wasTold()) {
       say("gpush: the gateway was asked to stop; the next command starts it again\n");
-      return ENVIRONMENT;
+      return ExitStatus.ENVIRONMENT.of(invocation.arguments()).number();
     }
-    return INTERRUPTED;
+    return ExitStatus.INTERRUPTED.number();
   }
 
   /**

@@ -25,7 +25,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Carries out command lines for the control server: finds the verb, parses, calls, and turns every
@@ -38,9 +37,6 @@ import java.util.Set;
  * listens for, and when the client is gone.
  */
 public final class ShellHandler implements Handler {
-  /** Commands whose status is that of what they run. */
-  private static final Set<String> PASSING = Set.of("run", "exec", "ssh", "logs");
-
   private final Services services;
   private final Verbs verbs = new Verbs();
   private final ToldShells toldShells = new ToldShells();
@@ -67,7 +63,7 @@ public final class ShellHandler implements Handler {
     } catch (ReaderGone gone) {
       return self.isInterrupted()
           ? ExitStatus.INTERRUPTED.number()
-          : status(words, ExitStatus.FAILED);
+          : ExitStatus.FAILED.of(words).number();
     } catch (RuntimeException | Error bug) {
       if (self.isInterrupted() || !invocation.isConnected()) {
         return ExitStatus.INTERRUPTED.number();
@@ -164,7 +160,7 @@ public final class ShellHandler implements Handler {
       }
     }
     write(console, text);
-    return status(words, failure.exit());
+    return failure.exit().of(words).number();
   }
 
   private int bug(CommandConsole console, Common common, List<String> words, Throwable bug) {
@@ -172,14 +168,10 @@ public final class ShellHandler implements Handler {
     String text =
         "gpush: this is a bug in gpush, not your mistake; what happened is in " + log + "\n";
     write(console, common.verbose ? text + "  cause: " + bug + "\n" : text);
-    return status(words, ExitStatus.BUG);
+    return ExitStatus.BUG.of(words).number();
   }
 
   private static void write(CommandConsole console, String text) {
     console.write(true, text.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static int status(List<String> words, ExitStatus own) {
-    return (PASSING.contains(words.getFirst()) ? ExitStatus.OWN : own).number();
   }
 }
