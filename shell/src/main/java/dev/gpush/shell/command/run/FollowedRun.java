@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Writes a run's output until it ends, and handles Ctrl-C: the first interrupts the ranks, the
- * second kills them, the third stops following. Ctrl-Z in the interactive shell ends the command,
- * and neither it nor a closed terminal affects the run.
+ * second kills them, the third stops following. Ctrl-Z in the interactive shell ends the command;
+ * neither it nor a closed terminal nor a machine that shuts down (TERM) affects the run.
  */
 final class FollowedRun {
   /** How long ranks have to end after Ctrl-C: a checkpoint takes a while. */
@@ -104,8 +104,8 @@ final class FollowedRun {
 
   private void signal(String name, Tasks tasks) throws InterruptedException {
     switch (name) {
-      case "INT", "TERM", "QUIT" -> stop(name, tasks);
-      case "HUP" -> follower.interrupt();
+      case "INT" -> stop(tasks);
+      case "TERM", "HUP" -> follower.interrupt();
       default -> {}
     }
   }
@@ -117,13 +117,13 @@ final class FollowedRun {
     }
   }
 
-  private void stop(String name, Tasks tasks) throws InterruptedException {
+  private void stop(Tasks tasks) throws InterruptedException {
     detach.forbid();
     onStop.run();
     switch (asked.incrementAndGet()) {
       case 1 -> {
         say("stopping run " + run + "; press Ctrl-C again to kill it", tasks);
-        call.services().runs().stop(session, run, name, GRACE, call.talk());
+        call.services().runs().stop(session, run, "INT", GRACE, call.talk());
       }
       case 2 -> {
         say("killing run " + run, tasks);

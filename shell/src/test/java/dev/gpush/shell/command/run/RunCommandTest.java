@@ -27,6 +27,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class RunCommandTest {
   private final Desk desk = new Desk();
@@ -589,14 +591,16 @@ final class RunCommandTest {
     assertTrue(running.client.errText().contains("killing run 7\n"));
   }
 
-  @Test
-  void aClosedTerminalLeavesTheRunAlone() throws Exception {
+  /** TERM: a machine that shuts down. */
+  @ParameterizedTest
+  @ValueSource(strings = {"HUP", "TERM"})
+  void aClosedTerminalLeavesTheRunAlone(String signal) throws Exception {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
     var running = new Running("gpush run train.py");
     running.untilFollowed();
 
-    running.client.signal("HUP");
+    running.client.signal(signal);
 
     assertEquals(130, running.status());
     assertTrue(desk.runs.stops.isEmpty());
