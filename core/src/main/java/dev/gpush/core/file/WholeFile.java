@@ -7,6 +7,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -65,6 +66,26 @@ public final class WholeFile {
     byte[] bytes = bytes(text);
     replace(file, out -> out.write(bytes), PRIVATE, true);
     syncFolder(folder(file));
+  }
+
+  /**
+   * Writes a file of the user's own: through a symbolic link, because users keep such files in
+   * repositories, with its mode, and not one that is read-only, although its folder would allow it.
+   * After a loss of power it is as it was or as it is now.
+   *
+   * @param mode of a new file, as in {@link #write(Path, String, String)}
+   */
+  public static void rewrite(Path file, byte[] bytes, String mode) throws IOException {
+    if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      replace(file, out -> out.write(bytes), mode, true);
+      return;
+    }
+    Path target = file.toRealPath();
+    if (!Files.isWritable(target)) {
+      throw new IOException("it is read-only");
+    }
+    String same = PosixFilePermissions.toString(Files.getPosixFilePermissions(target));
+    replace(target, out -> out.write(bytes), same, true);
   }
 
   /** Makes the names in a folder survive a loss of power. */

@@ -9,10 +9,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -127,31 +125,12 @@ final class IncludeLine {
     }
   }
 
-  /**
-   * Writes through a symbolic link, because users keep such files in repositories; with the same
-   * mode.
-   */
   private void write(byte[] content) {
     try {
-      Path file = userConfig;
-      String mode = NEW_FILE_MODE;
-      if (Files.exists(userConfig, LinkOption.NOFOLLOW_LINKS)) {
-        file = userConfig.toRealPath();
-        mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
-        requireWritable(file);
-      } else {
-        WholeFile.makeFolder(userConfig.toAbsolutePath().resolve("..").normalize());
-      }
-      WholeFile.write(file, content, mode);
+      WholeFile.makeFolder(userConfig.toAbsolutePath().resolve("..").normalize());
+      WholeFile.rewrite(userConfig, content, NEW_FILE_MODE);
     } catch (IOException failed) {
       throw unusable(failed);
-    }
-  }
-
-  /** Respects a read-only file, although its folder would allow replacing it. */
-  private static void requireWritable(Path file) throws IOException {
-    if (!Files.isWritable(file)) {
-      throw new IOException("it is read-only");
     }
   }
 

@@ -73,20 +73,24 @@ public record FoundNames(Map<String, Folder> folders) {
 
   /** Puts the parts of an answer together. */
   static final class Builder {
+    /** More than an agent of ours says in one answer. */
+    static final int MOST = 40_000;
+
+    private int count;
     private final Map<String, List<Name>> names = new TreeMap<>();
     private final Map<String, Boolean> isAll = new TreeMap<>();
 
-    /** Adds a part; false for what is none. */
+    /** Adds a part; false for what is none, or one too many. */
     boolean add(Json part) {
       for (Json folder : part.items("folders")) {
         List<Json> item = folder.items();
-        if (item.size() < 3 || !(item.get(0) instanceof Json.Text(var path))) {
+        if (item.size() < 3 || !(item.get(0) instanceof Json.Text(var path)) || ++count > MOST) {
           return false;
         }
         List<Name> found = names.computeIfAbsent(path, _ -> new ArrayList<>());
         for (Json name : item.get(1).items()) {
           Optional<Name> known = Name.parse(name.items());
-          if (known.isEmpty()) {
+          if (known.isEmpty() || ++count > MOST) {
             return false;
           }
           found.add(known.orElseThrow());

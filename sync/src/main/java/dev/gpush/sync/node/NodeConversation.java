@@ -41,6 +41,9 @@ public final class NodeConversation implements Closeable {
   /** Of the paths that one request names: they fit into a message, also in UTF-8. */
   public static final int MOST_CHARS = 128 << 10;
 
+  /** Of a workspace; more would fill the memory here. */
+  private static final int MOST_FILES = 1_000_000;
+
   private final SyncNode node;
   private final NodeWaiting waiting;
   private final SyncMessages wire;
@@ -214,6 +217,9 @@ public final class NodeConversation implements Closeable {
       Json part = expect(Kind.INDEX).unpacked();
       for (Json item : part.items("entries")) {
         index(item.items(), entries, deviations);
+      }
+      if (entries.size() > MOST_FILES) {
+        throw wrong("more than " + MOST_FILES + " files");
       }
       isLast = part.flag("last");
     }

@@ -22,4 +22,21 @@ final class NodeHoldsTest {
     assertEquals(Instant.EPOCH, changed(400_000_000_000_000_000L));
     assertEquals(Instant.EPOCH, changed(Long.MIN_VALUE));
   }
+
+  /** An agent that lies may go on for ever. */
+  @Test
+  void moreNamesThanAnAgentSaysAreNotKept() {
+    var names = new FoundNames.Builder();
+    int count = 0;
+    while (names.add(part(Integer.toString(count)))) {
+      count++;
+    }
+
+    assertEquals(FoundNames.Builder.MOST / 2, count);
+  }
+
+  private static Json part(String folder) {
+    List<Object> name = List.of("a", "file", 1, "stamp", false, false);
+    return Json.object("folders", List.of(List.of(folder, List.of(name), true)));
+  }
 }

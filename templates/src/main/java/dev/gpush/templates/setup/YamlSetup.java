@@ -16,10 +16,8 @@ import dev.gpush.templates.setup.BackendBlocks.Block;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -107,7 +105,6 @@ public final class YamlSetup implements Setup {
     }
   }
 
-  /** Through a symbolic link, because users keep such files in repositories; with its mode. */
   @Override
   public void write(Change change) {
     Path file = change.file();
@@ -115,16 +112,8 @@ public final class YamlSetup implements Setup {
       throw notWritten(file, "it was changed meanwhile");
     }
     try {
-      Path target = file;
       String mode = file.endsWith(PROJECT_FILE) ? SHARED : WholeFile.PRIVATE;
-      if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-        target = file.toRealPath();
-        mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(target));
-        if (!Files.isWritable(target)) {
-          throw notWritten(file, "it is read-only");
-        }
-      }
-      WholeFile.write(target, change.after(), mode);
+      WholeFile.rewrite(file, change.after().getBytes(StandardCharsets.UTF_8), mode);
     } catch (IOException failed) {
       throw new GpushException(
           new ConfigFailure.NotWritten(file.toString(), FileReason.of(failed)), failed);
