@@ -93,7 +93,7 @@ public final class WorkspaceSync implements AutoCloseable {
     this.slow = new SlowNodes(clock, this.tasks);
     this.conversations = new Conversations(session, editors.node(), signatures, slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
-    this.last = new LastPush(scan.root());
+    this.last = new LastPush(scan.root(), clock);
     this.obstacles = new Obstacles(editors.node());
     this.home = new Homecoming(scan, trash, conversations, obstacles, settled, largestNew, clock);
   }
@@ -170,7 +170,8 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
-    var start = new Push.Start(found, changes, obstacles, last.mayDelete(found), last.newest());
+    PushQuestions.Deletions deletions = last.deletions(found, conversations.known());
+    var start = new Push.Start(found, changes, obstacles, deletions, last.newest());
     return new Push(conversations, home.changes(), start, options, talk);
   }
 
