@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.sync.merge.Version;
@@ -20,6 +21,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +29,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
@@ -393,6 +396,33 @@ class PushTest extends SyncFixture {
     talk.answer = FakeTalk.Answer.YES;
     push();
     assertEquals(1, nodes.getFirst().folder().tree().size());
+  }
+
+  /** A save had six attempts, whatever each of them found. */
+  @Test
+  void eachAttemptMayFindAnotherPathInTheWay() throws Exception {
+    nodes(1);
+    FakeNode node = nodes.getFirst();
+    List<String> names = IntStream.range(0, 8).mapToObj(i -> "f" + i).toList();
+    for (String name : names) {
+      laptop.write(name, "1");
+    }
+    push();
+    for (String name : names) {
+      laptop.write(name, "here");
+    }
+    var left = new ArrayDeque<>(names);
+    node.beforePrepare =
+        () -> {
+          if (!left.isEmpty()) {
+            node.folder().write(left.remove(), "there");
+          }
+        };
+    sync.rescan(Optional.empty(), Set.of());
+
+    sync.pushLooked(all(), false);
+
+    assertEquals(names, sync.last().held().stream().map(HeldPath::path).toList());
   }
 
   /** A slow rm -r came in many saves, each of them too small for the question. */
