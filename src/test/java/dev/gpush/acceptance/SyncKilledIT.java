@@ -126,6 +126,8 @@ final class SyncKilledIT {
         isWhole(where);
       }
       System.err.println("SyncKilledIT: " + counts);
+      // What was decided against is kept after the end of a session, too.
+      world.gpush("exec", "--all", "rm -rf ../*.gpush/trash").succeeded();
       world.gpush("down", "--discard").succeeded();
     }
   }
