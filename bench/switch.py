@@ -28,13 +28,23 @@ def git(folder, *words):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
-def releases(base, project, package, old, new):
+def words(text, rounds):
+    """The options of a comparison of two releases; more may be added."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--package", default="django")
+    parser.add_argument("--old", default="5.0")
+    parser.add_argument("--new", default="5.1")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    return parser
+
+
+def releases(base, project, options):
     """Makes a repository of the folder, with the branches old and new; what gpush.yaml says stays."""
     git(project, "init", "-q")
-    for branch, version in (("old", old), ("new", new)):
+    for branch, version in (("old", options.old), ("new", options.new)):
         folder = os.path.join(base, branch)
         subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", folder,
-                        "%s==%s" % (package, version)], check=True, stdout=subprocess.DEVNULL)
+                        "%s==%s" % (options.package, version)], check=True, stdout=subprocess.DEVNULL)
         wheel = next(name for name in os.listdir(folder) if name.endswith(".whl"))
         top = os.path.join(folder, "top")
         with zipfile.ZipFile(os.path.join(folder, wheel)) as file:
@@ -44,7 +54,8 @@ def releases(base, project, package, old, new):
             if name not in (".git", "gpush.yaml"):
                 path = os.path.join(project, name)
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-        shutil.copytree(top, project, dirs_exist_ok=True)
+        # A new folder with what an installer notes stays on node 0, as output does.
+        shutil.copytree(top, project, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.dist-info"))
         git(project, "add", "-A", "-f")
         git(project, "commit", "-q", "-m", version)
 
@@ -60,20 +71,16 @@ def equal(one, other):
 
 
 def main():
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--package", default="django")
-    words.add_argument("--old", default="5.0")
-    words.add_argument("--new", default="5.1")
-    words.add_argument("--rtt", type=float, default=20)
-    words.add_argument("--mbit", type=float, default=10)
-    words.add_argument("--rounds", type=int, default=5)
-    options = words.parse_args()
+    parser = words(__doc__, 5)
+    parser.add_argument("--rtt", type=float, default=20)
+    parser.add_argument("--mbit", type=float, default=10)
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gpush-switch-") as base:
         project = os.path.join(base, "project")
         os.makedirs(project)
         with open(os.path.join(project, "gpush.yaml"), "w") as out:
             out.write("nodes: 1\nsync: {mode: manual}\n")
-        releases(base, project, options.package, options.old, options.new)
+        releases(base, project, options)
         keys = os.path.join(base, "sshd")
         os.makedirs(keys)
         sshd = Sshd(keys)

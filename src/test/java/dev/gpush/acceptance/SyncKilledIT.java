@@ -10,10 +10,15 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -27,9 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * People edit on the laptop and on node 0 while the gateway and the agents are killed at seeded
- * moments. After each kill all sides agree, no file is half of two versions, and each line that
- * somebody saved is in a tree or in a trash.
+ * People edit on the laptop and on node 0 while the gateway, the agents, their programs and
+ * commands are killed at seeded moments. After each kill all sides agree, no file is half of two
+ * versions, and each line that was saved is in a tree or in a trash.
  */
 @Timeout(7200)
 @Tag("sync")
@@ -40,18 +45,49 @@ final class SyncKilledIT {
   /** A save is on all nodes by then, on a machine at rest. */
   private static final int LATEST_MS = 400;
 
+  /** A guard gives its node up when more agents die in this time ({@code host/guard.py}) … */
+  private static final int MOST_DEATHS = 5;
+
+  /** … and counts from their deaths, which may be later than the kill. */
+  private static final Duration DEATHS = Duration.ofMinutes(5).plusSeconds(30);
+
   private enum Kill {
-    GATEWAY,
-    NODE_0,
-    NODE_1,
-    GATEWAY_AND_NODE_0
+    GATEWAY(true, List.of(), List.of()),
+    AGENT_0(false, List.of(0), List.of()),
+    AGENT_1(false, List.of(1), List.of()),
+    GATEWAY_AND_AGENT_0(true, List.of(0), List.of()),
+    BOTH_AGENTS(false, List.of(0, 1), List.of()),
+    PROGRAM_0(false, List.of(), List.of(0)),
+    PROGRAM_1(false, List.of(), List.of(1)),
+    GATEWAY_AND_PROGRAM_0(true, List.of(), List.of(0)),
+    COMMAND(false, List.of(), List.of());
+
+    private final boolean isOfGateway;
+
+    /** The nodes whose agents are killed. */
+    private final List<Integer> agents;
+
+    /** The nodes of which a child of the agent is killed, such as the program for files. */
+    private final List<Integer> programs;
+
+    Kill(boolean isOfGateway, List<Integer> agents, List<Integer> programs) {
+      this.isOfGateway = isOfGateway;
+      this.agents = agents;
+      this.programs = programs;
+    }
   }
 
   private final Random random;
   private final World world;
   private final List<Path> trees = new ArrayList<>();
 
-  /** Whatever somebody has saved as a whole file. */
+  /** When the agents of a node were killed lately, the first one first. */
+  private final Map<Integer, Deque<Long>> deaths =
+      Map.of(0, new ArrayDeque<>(), 1, new ArrayDeque<>());
+
+  private final Map<Kill, Integer> counts = new EnumMap<>(Kill.class);
+
+  /** Each content that a file was given. */
   private final Set<String> versions = new HashSet<>();
 
   /** The lines that were saved, without those of files that their owner deleted. */
@@ -79,7 +115,8 @@ final class SyncKilledIT {
         trees.add(Path.of(node.text("workspace").orElseThrow()));
       }
       for (int number = 0; number < KILLS; number++) {
-        Kill how = Kill.values()[random.nextInt(Kill.values().length)];
+        Kill how = kill();
+        counts.merge(how, 1, Integer::sum);
         String where = "kill " + number + ": " + how;
         System.err.println(where);
         work();
@@ -88,8 +125,26 @@ final class SyncKilledIT {
         settled(where);
         isWhole(where);
       }
+      System.err.println("SyncKilledIT: " + counts);
+      // What was decided against is kept after the end of a session, too.
+      world.gpush("exec", "--all", "rm -rf ../*.gpush/trash").succeeded();
       world.gpush("down", "--discard").succeeded();
     }
+  }
+
+  /** Another one where the guard of a node would not start an agent again. */
+  private Kill kill() {
+    long now = System.nanoTime();
+    deaths.values().forEach(all -> all.removeIf(death -> now - death > DEATHS.toNanos()));
+    List<Kill> possible =
+        Stream.of(Kill.values())
+            .filter(each -> each.agents.stream().allMatch(node -> deathsOf(node) < MOST_DEATHS))
+            .toList();
+    return possible.get(random.nextInt(possible.size()));
+  }
+
+  private int deathsOf(int node) {
+    return Objects.requireNonNull(deaths.get(node)).size();
   }
 
   private void work() throws Exception {
@@ -139,22 +194,34 @@ final class SyncKilledIT {
   }
 
   private void killed(Kill how) throws Exception {
-    List<Json> nodes = world.json("nodes", "--json").items();
+    List<Long> agents =
+        world.json("nodes", "--json").items().stream()
+            .map(node -> node.number("agent_pid").orElseThrow())
+            .toList();
     long gateway = world.gatewayPid();
     Optional<Process> command =
-        random.nextInt(3) == 0 ? Optional.of(world.startGpush("sync", "--yes")) : Optional.empty();
+        how == Kill.COMMAND || random.nextInt(3) == 0
+            ? Optional.of(world.startGpush("sync", "--yes"))
+            : Optional.empty();
     passes(random.nextInt(LATEST_MS));
-    var victims = new ArrayList<Long>();
-    if (how != Kill.NODE_0 && how != Kill.NODE_1) {
-      victims.add(gateway);
+    if (how.isOfGateway) {
+      ProcessHandle.of(gateway).ifPresent(ProcessHandle::destroyForcibly);
     }
-    if (how != Kill.GATEWAY) {
-      victims.add(nodes.get(how == Kill.NODE_1 ? 1 : 0).number("agent_pid").orElseThrow());
+    for (int node : how.agents) {
+      Objects.requireNonNull(deaths.get(node)).add(System.nanoTime());
+      ProcessHandle.of(agents.get(node)).ifPresent(ProcessHandle::destroyForcibly);
     }
-    for (long victim : victims) {
-      ProcessHandle.of(victim).ifPresent(ProcessHandle::destroyForcibly);
+    for (int node : how.programs) {
+      List<ProcessHandle> programs =
+          ProcessHandle.of(agents.get(node)).stream().flatMap(ProcessHandle::children).toList();
+      if (!programs.isEmpty()) {
+        programs.get(random.nextInt(programs.size())).destroyForcibly();
+      }
     }
     if (command.isPresent()) {
+      if (how == Kill.COMMAND) {
+        command.get().destroyForcibly();
+      }
       World.read(command.get().getInputStream());
       World.read(command.get().getErrorStream());
       command.get().waitFor();
@@ -167,7 +234,7 @@ final class SyncKilledIT {
         .get();
   }
 
-  /** As the people would: they decide what is held, for one side or the other. */
+  /** As people do: they decide what is held, for one side or the other. */
   private void settled(String where) throws Exception {
     World.until(
         where + ": all have the same",

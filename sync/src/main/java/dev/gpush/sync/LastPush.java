@@ -5,6 +5,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.FileSystems;
@@ -17,9 +18,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -28,24 +31,34 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /**
  * What the last push that was done has left. What is public may be read on any thread; the rest is
  * guarded by the lock of {@link WorkspaceSync}.
  */
 public final class LastPush {
+  /** Deletions of which each follows the one before within this time may be one accident. */
+  private static final Duration TOGETHER = Duration.ofSeconds(10);
+
   private final Path root;
+  private final Clock clock;
   private final Set<String> decided = new HashSet<>();
   private Map<String, Optional<Entry>> heldHere = Map.of();
   private Optional<String> head = Optional.empty();
+  private Set<String> deletedLately = Set.of();
+  private Set<String> pendingDeletions = Set.of();
+  private long lastDeletion;
 
   private volatile List<HeldPath> held = List.of();
   private volatile List<SyncView.Trash> trashes = List.of();
   private volatile Generation generation = Generation.none();
   private volatile LongSupplier others = () -> 0;
 
-  LastPush(Path root) {
+  LastPush(Path root, Clock clock) {
     this.root = root;
+    this.clock = clock;
+    this.lastDeletion = clock.nanos();
   }
 
   /** What stays as it is on all sides until a user decides. */
@@ -95,6 +108,7 @@ public final class LastPush {
   void done(Push.Done done, Scan found, List<NodeConversation> nodes, LocalTrash trash) {
     generation = done.generation();
     head = found.head();
+    deletedLately = done.lately();
     decided.addAll(done.decisions().decided());
     var versions = new HashMap<String, Optional<Entry>>();
     done.decisions().held().forEach(path -> versions.put(path, found.manifest().get(path)));
@@ -123,12 +137,37 @@ public final class LastPush {
    * @return the paths that are pending
    */
   List<String> looked(Scan found, Manifest pushed) {
-    List<String> pending = pending(found.manifest(), pushed);
-    int gone = (int) pending.stream().filter(path -> found.manifest().get(path).isEmpty()).count();
-    if (!ChangesThere.areMany(gone, pushed.size())) {
+    int lately = deletions(found, pushed).lately().size();
+    if (!ChangesThere.areMany(pendingDeletions.size() + lately, pushed.size() + lately)) {
       head = found.head();
     }
-    return pending;
+    return pending(found.manifest(), pushed);
+  }
+
+  /**
+   * What came before the deletions that a push of this would bring. As long as some of them wait,
+   * what has gone before them counts.
+   */
+  PushQuestions.Deletions deletions(Scan found, Manifest pushed) {
+    Manifest here = found.manifest();
+    Set<String> gone =
+        here.differences(pushed).stream()
+            .filter(path -> here.get(path).isEmpty())
+            .collect(Collectors.toSet());
+    long now = clock.nanos();
+    boolean isOver = now - lastDeletion > TOGETHER.toNanos();
+    if (isOver && Collections.disjoint(gone, pendingDeletions)) {
+      deletedLately = Set.of();
+    }
+    if (!pendingDeletions.containsAll(gone)) {
+      lastDeletion = now;
+    }
+    pendingDeletions = gone;
+    return new PushQuestions.Deletions(
+        mayDelete(found),
+        deletedLately.stream()
+            .filter(path -> here.get(path).isEmpty())
+            .collect(Collectors.toSet()));
   }
 
   /** Of a node that took no part, what was known last. */
@@ -146,7 +185,7 @@ public final class LastPush {
    * Whether many files may go without asking, because HEAD has moved since they were there. A
    * repository that is gone has not: that is how an unmounted disk looks.
    */
-  boolean mayDelete(Scan found) {
+  private boolean mayDelete(Scan found) {
     return head.isPresent() && found.head().isPresent() && !head.equals(found.head());
   }
 

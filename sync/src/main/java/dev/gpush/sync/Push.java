@@ -3,6 +3,7 @@ package dev.gpush.sync;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.PushQuestions.Deletions;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.node.Bases;
 import dev.gpush.sync.node.Blobs;
@@ -133,18 +134,17 @@ final class Push {
    *
    * @param manifest what all nodes hold
    */
-  record Done(Generation generation, Manifest manifest, Decisions decisions) {}
+  record Done(Generation generation, Manifest manifest, Decisions decisions, Set<String> lately) {}
 
   /**
    * What a push begins with.
    *
    * @param found on the editors' node, which comes home before anything is sent
    * @param obstacles what nodes have refused
-   * @param mayDelete many files may go without asking, as after a checkout
    * @param newest no generation up to this number is on nodes that are empty
    */
   record Start(
-      Scan scan, ChangesThere.Found found, Obstacles obstacles, boolean mayDelete, long newest) {}
+      Scan scan, ChangesThere.Found found, Obstacles obstacles, Deletions deletions, long newest) {}
 
   Push(
       Conversations conversations,
@@ -160,7 +160,7 @@ final class Push {
     this.options = options;
     this.rules = options.rules(conversations.editNode());
     this.start = start;
-    this.questions = new PushQuestions(start.mayDelete(), talk);
+    this.questions = new PushQuestions(start.deletions(), talk);
     this.talk = talk;
   }
 
@@ -179,7 +179,8 @@ final class Push {
         decisions = decide(systems.writers());
       }
       if (comesNothing(decisions) && isThere(nodes, decisions)) {
-        return new Done(nodes.getFirst().holds().generation(), decisions.target(), decisions);
+        Generation same = nodes.getFirst().holds().generation();
+        return new Done(same, decisions.target(), decisions, questions.lately());
       }
     }
     bringHome(decisions);
@@ -199,7 +200,7 @@ final class Push {
     tell(commit(plans, systems.writers(), move, fresh));
     awaitFollowers(systems, target, decisions);
     conversations.signatures().save();
-    return new Done(move.to(), target, decisions);
+    return new Done(move.to(), target, decisions, questions.lately());
   }
 
   private boolean isThere(List<NodeConversation> nodes, Decisions decisions) {

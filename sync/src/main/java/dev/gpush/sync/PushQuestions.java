@@ -7,6 +7,7 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.SyncPlan;
 import dev.gpush.sync.tree.Manifest;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,15 +19,32 @@ final class PushQuestions {
   /** Of the files that a question is about. */
   private static final int NAMED = 5;
 
-  private final boolean mayDelete;
+  private final Deletions before;
   private final Talk talk;
+  private Set<String> lately;
 
   /**
-   * @param mayDelete many files may go without asking, as after a checkout
+   * What came before the deletions of a push.
+   *
+   * @param mayBeMany many files may go without asking, as after a checkout
+   * @param lately paths that have gone just before, without a question: a slow {@code rm -r} comes
+   *     in many pushes, each of which would be small enough
    */
-  PushQuestions(boolean mayDelete, Talk talk) {
-    this.mayDelete = mayDelete;
+  record Deletions(boolean mayBeMany, Set<String> lately) {
+    Deletions {
+      lately = Set.copyOf(lately);
+    }
+  }
+
+  PushQuestions(Deletions before, Talk talk) {
+    this.before = before;
     this.talk = talk;
+    this.lately = before.lately();
+  }
+
+  /** Paths that have gone without a question, with this push. */
+  Set<String> lately() {
+    return lately;
   }
 
   /** Files that were sent from elsewhere may exist nowhere else. */
@@ -72,20 +90,32 @@ final class PushQuestions {
             .filter(ofEditors)
             .flatMap(node -> node.holds().missing().stream())
             .collect(Collectors.toSet());
+    var all = new HashSet<String>(before.lately());
     for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
-      int held = entry.getKey().holds().manifest().size();
-      int gone =
-          (int)
-              entry.getValue().deletes().stream()
-                  .filter(path -> !deletedThere.contains(path))
-                  .count();
-      boolean isMany = ChangesThere.areMany(gone, held) && !mayDelete;
-      if (isMany || (gone > 0 && wanted == 0)) {
+      Manifest held = entry.getKey().holds().manifest();
+      var gone = new HashSet<String>(entry.getValue().deletes());
+      gone.removeAll(deletedThere);
+      boolean isAny = !gone.isEmpty();
+      int removed = (int) before.lately().stream().filter(path -> held.get(path).isEmpty()).count();
+      int of = held.size() + removed;
+      gone.addAll(before.lately());
+      boolean isMany = ChangesThere.areMany(gone.size(), of) && !before.mayBeMany();
+      if (isAny && (isMany || wanted == 0)) {
+        String are = removed == 0 ? "" : " (" + removed + " are removed on the nodes already)";
         talk.confirm(
-            gone + " of " + held + " files are gone here. Remove them on the nodes too?", "--yes");
+            gone.size()
+                + " of "
+                + of
+                + " files are gone here"
+                + are
+                + ". Remove them on the nodes too?",
+            "--yes");
+        lately = Set.of();
         return;
       }
+      all.addAll(gone);
     }
+    lately = before.mayBeMany() ? Set.of() : all;
   }
 
   /** The same on the editors' node. */

@@ -15,6 +15,7 @@ import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.pace.PushAttempts;
 import dev.gpush.sync.pace.SlowNodes;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
@@ -40,9 +41,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * node and two for many, and no node decides anything. Thread-safe; one operation runs at a time.
  */
 public final class WorkspaceSync implements AutoCloseable {
-  /** If the tree or a node changes during each of this many attempts, the push fails. */
-  private static final int MAX_ATTEMPTS = 6;
-
   private final TreeScan scan;
   private final Editors editors;
   private final Homecoming home;
@@ -93,7 +91,7 @@ public final class WorkspaceSync implements AutoCloseable {
     this.slow = new SlowNodes(clock, this.tasks);
     this.conversations = new Conversations(session, editors.node(), signatures, slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
-    this.last = new LastPush(scan.root());
+    this.last = new LastPush(scan.root(), clock);
     this.obstacles = new Obstacles(editors.node());
     this.home = new Homecoming(scan, trash, conversations, obstacles, settled, largestNew, clock);
   }
@@ -114,23 +112,20 @@ public final class WorkspaceSync implements AutoCloseable {
       home.forgetRefused();
       last.begin();
       boolean mustCheck = false;
-      for (int attempt = 1; ; attempt++) {
+      var attempts = new PushAttempts();
+      while (true) {
         try {
           attempt(nodes, options, mustCheck, talk);
           return last.require(options, talk);
         } catch (NodeLost lost) {
-          if (attempt == MAX_ATTEMPTS) {
-            throw lost.failure();
-          }
+          attempts.failed("", _ -> lost.failure());
         } catch (Push.Again again) {
-          requireSteady(again, attempt);
+          int attempt = requireSteady(again, attempts);
           mustCheck |= isForAnotherLook(again);
           bring(again, nodes, talk, attempt);
         } catch (TreeChanged changed) {
           scan.forget(scan.root().relativize(changed.file()).toString());
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsent(changed);
-          }
+          requireSteady(changed, attempts);
         }
       }
     } finally {
@@ -170,7 +165,8 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
-    var start = new Push.Start(found, changes, obstacles, last.mayDelete(found), last.newest());
+    PushQuestions.Deletions deletions = last.deletions(found, conversations.known());
+    var start = new Push.Start(found, changes, obstacles, deletions, last.newest());
     return new Push(conversations, home.changes(), start, options, talk);
   }
 
@@ -253,16 +249,18 @@ public final class WorkspaceSync implements AutoCloseable {
       if (check) {
         home.forgetRefused();
       }
-      for (int attempt = 1; ; attempt++) {
+      var attempts = new PushAttempts();
+      while (true) {
         Conversations.requireReachable(nodes);
         try {
           return attemptLooked(nodes, mustCheck);
         } catch (NodeLost lost) {
-          if (attempt >= 2 || !lost.slow().isEmpty()) {
+          attempts.failed("", _ -> lost.failure());
+          if (attempts.count() >= 2 || !lost.slow().isEmpty()) {
             throw new NodeFailed(lost);
           }
         } catch (Push.Again again) {
-          requireSteady(again, attempt);
+          int attempt = requireSteady(again, attempts);
           mustCheck |= isForAnotherLook(again);
           if (again instanceof Push.Moved) {
             home.awaitSettled(attempt);
@@ -272,10 +270,7 @@ public final class WorkspaceSync implements AutoCloseable {
           looked = Optional.of(found);
           there().seen(found.manifest());
         } catch (TreeChanged changed) {
-          if (attempt == MAX_ATTEMPTS) {
-            throw unsent(changed);
-          }
-          leave(changed, attempt);
+          leave(changed, requireSteady(changed, attempts));
         }
       }
     } catch (GpushException failed) {
@@ -386,15 +381,22 @@ public final class WorkspaceSync implements AutoCloseable {
     }
     last.decided(edited.coming().decided());
     obstacles.forget(edited.coming().decided());
-    boolean isEnough = attempt >= MAX_ATTEMPTS / 2;
+    boolean isEnough = attempt >= PushAttempts.MOST / 2;
     return home.bring(conversations.of(nodes), edited.coming(), isEnough, talk);
   }
 
-  private static void requireSteady(Push.Again again, int attempt) {
-    if (attempt == MAX_ATTEMPTS) {
-      throw new GpushException(
-          new SyncFailure.KeptChanging(attempt, again.node(), again.path()), again);
-    }
+  private static int requireSteady(Push.Again again, PushAttempts attempts) {
+    return attempts.failed(
+        again.path(),
+        all ->
+            new GpushException(
+                new SyncFailure.KeptChanging(all, again.node(), again.path()), again));
+  }
+
+  private int requireSteady(TreeChanged changed, PushAttempts attempts) {
+    String path = scan.root().relativize(changed.file()).toString();
+    var why = new SyncFailure.Unreadable(path, "it changes faster than it can be sent");
+    return attempts.failed(path, _ -> new GpushException(why, changed));
   }
 
   /** The file is left as it was; a node that does not hold that can only get what it is now. */
@@ -403,12 +405,6 @@ public final class WorkspaceSync implements AutoCloseable {
     scan.forget(path);
     Set<Path> folder = attempt == 1 ? Set.of() : Set.of(changed.file().resolveSibling(""));
     looked = Optional.of(scan.look(Optional.of(folder), attempt == 1 ? Set.of(path) : Set.of()));
-  }
-
-  private GpushException unsent(TreeChanged changed) {
-    String path = scan.root().relativize(changed.file()).toString();
-    return new GpushException(
-        new SyncFailure.Unreadable(path, "it changes faster than it can be sent"), changed);
   }
 
   /**
@@ -446,7 +442,7 @@ public final class WorkspaceSync implements AutoCloseable {
   public void pull(SyncNode node, String path, Path target, Talk talk) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      home.fetch(node, path, target.toAbsolutePath(), talk, MAX_ATTEMPTS, last);
+      home.fetch(node, path, target.toAbsolutePath(), talk, PushAttempts.MOST, last);
     } finally {
       lock.unlock();
     }

@@ -9,15 +9,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.testkit.fake.ManualClock;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +29,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
@@ -391,6 +396,87 @@ class PushTest extends SyncFixture {
     talk.answer = FakeTalk.Answer.YES;
     push();
     assertEquals(1, nodes.getFirst().folder().tree().size());
+  }
+
+  /** A save had six attempts, whatever each of them found. */
+  @Test
+  void eachAttemptMayFindAnotherPathInTheWay() throws Exception {
+    nodes(1);
+    FakeNode node = nodes.getFirst();
+    List<String> names = IntStream.range(0, 8).mapToObj(i -> "f" + i).toList();
+    for (String name : names) {
+      laptop.write(name, "1");
+    }
+    push();
+    for (String name : names) {
+      laptop.write(name, "here");
+    }
+    var left = new ArrayDeque<>(names);
+    node.beforePrepare =
+        () -> {
+          if (!left.isEmpty()) {
+            node.folder().write(left.remove(), "there");
+          }
+        };
+    sync.rescan(Optional.empty(), Set.of());
+
+    sync.pushLooked(all(), false);
+
+    assertEquals(names, sync.last().held().stream().map(HeldPath::path).toList());
+  }
+
+  /** A slow rm -r came in many saves, each of them too small for the question. */
+  @Test
+  void manyDeletionsInManySavesAreAskedAbout() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    for (int i = 0; i < 100; i++) {
+      laptop.write("d/f" + i, "x" + i);
+    }
+    push();
+    for (int i = 0; i < 50; i++) {
+      deletedAndSaved("d/f" + i);
+      time.advance(Duration.ofSeconds(1));
+    }
+
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(() -> deletedAndSaved("d/f50")));
+    time.advance(Duration.ofMinutes(1));
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(() -> deletedAndSaved("d/f51")));
+
+    assertEquals(50, nodes.getFirst().folder().tree().size());
+    talk.answer = FakeTalk.Answer.YES;
+    push();
+    String question =
+        "52 of 100 files are gone here (50 are removed on the nodes already)."
+            + " Remove them on the nodes too?";
+    assertEquals(List.of(question), talk.asked);
+    deletedAndSaved("d/f52");
+    assertEquals(47, nodes.getFirst().folder().tree().size());
+  }
+
+  @Test
+  void deletionsWithPausesAreNotCountedTogether() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(1);
+    for (int i = 0; i < 100; i++) {
+      laptop.write("d/f" + i, "x" + i);
+    }
+    push();
+    for (int i = 0; i < 60; i++) {
+      deletedAndSaved("d/f" + i);
+      time.advance(Duration.ofSeconds(11));
+    }
+    assertEquals(40, nodes.getFirst().folder().tree().size());
+  }
+
+  private void deletedAndSaved(String path) throws Exception {
+    laptop.delete(path);
+    sync.rescan(Optional.empty(), Set.of());
+    sync.pushLooked(all(), false);
   }
 
   @Test

@@ -35,7 +35,7 @@ public record GitFolder(Path top, Path own, Path common) {
   private static final Set<String> FALSE = Set.of("false", "no", "off", "0");
 
   /** The repository whose work tree begins at this folder. */
-  static Optional<GitFolder> at(Path folder) {
+  public static Optional<GitFolder> at(Path folder) {
     Path git = folder.resolve(".git");
     Optional<Path> own =
         Files.isDirectory(git)

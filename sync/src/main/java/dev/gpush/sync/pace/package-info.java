@@ -1,4 +1,7 @@
-/** Which nodes hold up the others: how long each lets its conversation wait. Thread-safe. */
+/**
+ * What holds up a push: how long each node lets its conversation wait, and how often it begins
+ * again.
+ */
 @NullMarked
 package dev.gpush.sync.pace;
 

@@ -39,9 +39,12 @@ final class LaptopRepository {
   private final Optional<Integer> most;
   private final Git git;
 
-  LaptopRepository(SessionHistory.Source source, Tasks tasks) {
-    this.folder = source.folder();
-    this.most = source.most();
+  /**
+   * @param most the number of commits that are sent at first, the newest; empty: all
+   */
+  LaptopRepository(GitFolder folder, Optional<Integer> most, Tasks tasks) {
+    this.folder = folder;
+    this.most = most;
     this.git = new Git(folder.top(), tasks);
   }
 

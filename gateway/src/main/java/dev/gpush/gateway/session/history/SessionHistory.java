@@ -7,6 +7,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import dev.gpush.sync.git.GitFolder;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -43,7 +44,7 @@ public final class SessionHistory implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("gpush.history");
 
   private final Session session;
-  private final LaptopRepository here;
+  private final Source source;
   private final Tasks tasks;
 
   /** Two commands may want to end the session. */
@@ -78,16 +79,21 @@ public final class SessionHistory implements AutoCloseable {
       Supplier<Optional<String>> closed) {}
 
   /**
-   * The repository on this machine.
+   * The workspace on this machine, which may become a repository, or cease to be one, at any time.
+   * The history of a repository above it would not fit its files.
    *
    * @param most the number of commits that are sent at first, the newest; empty: all
    */
-  public record Source(GitFolder folder, Optional<Integer> most) {}
+  public record Source(Path root, Optional<Integer> most) {
+    Optional<LaptopRepository> repository(Tasks tasks) {
+      return GitFolder.at(root).map(folder -> new LaptopRepository(folder, most, tasks));
+    }
+  }
 
   public SessionHistory(Session session, Source source, Tasks tasks) {
     this.session = session;
     this.tasks = tasks.group("history");
-    this.here = new LaptopRepository(source, this.tasks);
+    this.source = source;
   }
 
   public synchronized void start() {
@@ -134,6 +140,16 @@ public final class SessionHistory implements AutoCloseable {
     if (session.closed().get().isPresent() || !isUp()) {
       return;
     }
+    Optional<LaptopRepository> here = source.repository(tasks);
+    if (here.isPresent()) {
+      follow(here.get());
+    } else {
+      lastHere = "";
+      words = "";
+    }
+  }
+
+  private void follow(LaptopRepository here) throws InterruptedException {
     looksToWait--;
     looksToQuestion--;
     String stampHere = here.stamp();
@@ -150,7 +166,7 @@ public final class SessionHistory implements AutoCloseable {
     lastHere = stampHere;
     lastThere = stampThere;
     try {
-      exchange();
+      exchange(here);
     } catch (HistoryStopped stopped) {
       String before = words;
       if (stampThere.isEmpty() && stopped.getCause() == null) {
@@ -179,7 +195,7 @@ public final class SessionHistory implements AutoCloseable {
     return new NodeRepository(session.link().get(), session.workspace().get());
   }
 
-  private void exchange() throws HistoryStopped, InterruptedException {
+  private void exchange(LaptopRepository here) throws HistoryStopped, InterruptedException {
     NodeRepository node = node();
     NodeRepository.State there = node.look();
     Optional<LaptopRepository.State> state = here.read(there);
@@ -187,25 +203,28 @@ public final class SessionHistory implements AutoCloseable {
       words = "";
       return;
     }
-    List<CommitsThere.Came> came = there.isMade() ? home(node).bringHome(there) : List.of();
+    List<CommitsThere.Came> came = there.isMade() ? home(here, node).bringHome(there) : List.of();
     news.here(came);
     if (!there.isMade() && here.sendsAll() && here.packedBytes() > MOST_BYTES) {
       throw new HistoryStopped(
           "it is larger than 1 GiB; git: {history: 1000} sends the newest 1000 commits");
     }
-    NodeRepository.State now = send(node, state.get(), there);
+    NodeRepository.State now = send(here, node, state.get(), there);
     var tips = CommitsThere.branches(now).values();
     // A commit that was made meanwhile is the next look's.
     lastThere = here.present(tips).containsAll(tips) ? now.stamp() : "";
     words = text(state.get(), now, came.stream().map(CommitsThere.Came::words).toList());
   }
 
-  private CommitsThere home(NodeRepository node) {
+  private CommitsThere home(LaptopRepository here, NodeRepository node) {
     return new CommitsThere(session.name(), session.node(), here, node);
   }
 
   private NodeRepository.State send(
-      NodeRepository node, LaptopRepository.State state, NodeRepository.State there)
+      LaptopRepository here,
+      NodeRepository node,
+      LaptopRepository.State state,
+      NodeRepository.State there)
       throws HistoryStopped, InterruptedException {
     Set<String> had = new HashSet<>(there.refs().values());
     Set<String> wanted = new HashSet<>(state.commits());
@@ -250,8 +269,12 @@ public final class SessionHistory implements AutoCloseable {
     if (running.isPresent()) {
       running.get().join();
     }
+    Optional<LaptopRepository> here = source.repository(tasks);
+    if (here.isEmpty()) { // Commits that are only there are among the unsaved files.
+      return Optional.empty();
+    }
     try {
-      return tasks.within(LAST_LIMIT, "last look", this::lastLook);
+      return tasks.within(LAST_LIMIT, "last look", () -> lastLook(here.get()));
     } catch (TimeoutException slow) {
       return Optional.of("the node does not answer in time");
     } catch (GpushException away) {
@@ -264,23 +287,23 @@ public final class SessionHistory implements AutoCloseable {
     }
   }
 
-  private Optional<String> lastLook() throws InterruptedException {
+  private Optional<String> lastLook(LaptopRepository here) throws InterruptedException {
     lastLooks.lockInterruptibly();
     try {
-      return lookAlone();
+      return lookAlone(here);
     } finally {
       lastLooks.unlock();
     }
   }
 
-  private Optional<String> lookAlone() throws InterruptedException {
+  private Optional<String> lookAlone(LaptopRepository here) throws InterruptedException {
     if (!isUp() || node().stamp().isEmpty()) {
       return Optional.empty();
     }
     try {
       NodeRepository node = node();
       NodeRepository.State there = node.look();
-      home(node).bringHome(there);
+      home(here, node).bringHome(there);
       node.isHome(CommitsThere.branches(there).values());
       return Optional.empty();
     } catch (HistoryStopped stopped) {

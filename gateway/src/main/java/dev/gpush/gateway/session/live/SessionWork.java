@@ -111,20 +111,20 @@ public final class SessionWork implements AutoCloseable {
             this.saves::closed);
     launcher.onChange(session::changed);
     sync.last().numberAfter(launcher::newestGeneration);
-    this.history = saves.repository().map(git -> new SessionHistory(place, git, tasks));
+    this.history = saves.history().map(source -> new SessionHistory(place, source, tasks));
   }
 
   /**
    * Whether saves are sent by themselves, and what happens to them while a run is on.
    *
    * @param paused a file that is there while the user has paused them
-   * @param repository whose history the editors' node gets
+   * @param history what the editors' node gets of it; empty: nothing
    */
   record SavesMode(
       SyncView.Mode mode,
       SessionSaves.WhileRunning whileRunning,
       Path paused,
-      Optional<SessionHistory.Source> repository) {}
+      Optional<SessionHistory.Source> history) {}
 
   /** What brings saves to the nodes. */
   public LiveSync live() {

@@ -22,7 +22,6 @@ import dev.gpush.launch.node.LinkNode;
 import dev.gpush.link.Link;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.delta.Signatures;
-import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -124,7 +123,7 @@ public final class SessionWorks {
             mode(isLive, files.resolve(PAUSED)),
             config.map(SessionSaves.WhileRunning::of).orElse(SessionSaves.WhileRunning.USUAL),
             files.resolve(PAUSED),
-            repository(entry.root(), config)),
+            history(entry.root(), config)),
         syncNodes,
         new Launcher(site, plans, clock, group),
         new NodeEnvironments(site, group),
@@ -134,20 +133,13 @@ public final class SessionWorks {
         group);
   }
 
-  /** The one whose top the workspace is: the history of a part of one would not fit its files. */
-  private static Optional<SessionHistory.Source> repository(Path root, Optional<Config> config) {
+  private static Optional<SessionHistory.Source> history(Path root, Optional<Config> config) {
     String history = config.flatMap(read -> read.text("git.history")).orElse("all");
-    return switch (history) {
-      case "none" -> Optional.empty();
-      case "all" -> source(root, Optional.empty());
-      default -> source(root, Optional.of(Integer.parseInt(history)));
-    };
-  }
-
-  private static Optional<SessionHistory.Source> source(Path root, Optional<Integer> most) {
-    return GitFolder.around(root)
-        .filter(git -> git.top().equals(root))
-        .map(git -> new SessionHistory.Source(git, most));
+    Optional<Integer> most =
+        history.matches("[0-9]+") ? Optional.of(Integer.parseInt(history)) : Optional.empty();
+    return history.equals("none")
+        ? Optional.empty()
+        : Optional.of(new SessionHistory.Source(root, most));
   }
 
   /** A node that is not there is reported by the commands that push; nothing comes home then. */

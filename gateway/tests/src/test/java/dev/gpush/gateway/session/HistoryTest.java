@@ -124,6 +124,24 @@ final class HistoryTest {
     assertEquals("new.py\ntrain.py\ntrain.py", git(there, "log", "--format=%s", "other", "--"));
   }
 
+  /** A session that began before git init had no history until the gateway was started again. */
+  @Test
+  void followsARepositoryThatIsMadeOrRemovedLater() throws Exception {
+    Path repository = project.resolve(".git");
+    Path elsewhere = project.resolveSibling("elsewhere.git");
+    Files.move(repository, elsewhere);
+    up();
+    assertEquals("", gateway.syncState(DEVBOX).history());
+    Files.move(elsewhere, repository);
+    awaitFollows();
+
+    Files.move(repository, elsewhere);
+    until("it is known", () -> gateway.syncState(DEVBOX).history().isEmpty());
+    Files.move(elsewhere, repository);
+    commit(project, "train.py", "print(2)\n");
+    awaitFollows();
+  }
+
   @Test
   void commitsMadeThereComeHomeAndCanBeTaken() throws Exception {
     up();

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.task.Tasks;
-import dev.gpush.sync.git.GitFolder;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.nio.file.Files;
@@ -43,8 +42,7 @@ final class LaptopRepositoryTest {
   }
 
   private LaptopRepository sending(Path root, Optional<Integer> most) {
-    var source = new SessionHistory.Source(GitFolder.around(root).orElseThrow(), most);
-    return new LaptopRepository(source, tasks);
+    return new SessionHistory.Source(root, most).repository(tasks).orElseThrow();
   }
 
   @AfterEach
