@@ -337,11 +337,18 @@ public final class SessionLinks {
           PeerSetup.again(session, node, tasks);
           session
               .workIfAny()
-              .ifPresent(
-                  work -> tasks.start("environment", () -> work.tellEnvironment(Set.of(node))));
+              .ifPresent(work -> tasks.start("environment", () -> tellEnvironment(work, node)));
         }
       }
       case LinkState.Idle _ -> {}
+    }
+  }
+
+  private static void tellEnvironment(SessionWork work, int node) throws InterruptedException {
+    try {
+      work.tellEnvironment(Set.of(node));
+    } catch (GpushException untold) {
+      // Its link has ended again, and the next one tells it; or the next run reports the failure.
     }
   }
 
