@@ -69,8 +69,8 @@ class Ending:
         self.loop.after(self.pause, self.wait_for_children)
 
     def name(self, alive):
-        """KILL ends nothing that waits in the kernel, as for a file server that is away. Who asks is told what it is; the agent
-        ends, and frees what it holds, after it."""
+        """KILL ends nothing that waits in the kernel, as for a file server that is away. The answers name it; the agent stays,
+        with what it holds, until it has ended."""
         self.left = ["%s (pid %d)" % (leftovers.who(pid).get("name", "a process"), pid) for pid in alive[:MOST_NAMED]]
         for answer in self.answers:
             answer([], self.left)

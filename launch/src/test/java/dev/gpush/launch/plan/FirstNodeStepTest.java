@@ -110,7 +110,7 @@ final class FirstNodeStepTest {
       """;
 
   /** One that hangs up before it is greeted, and some that say what is no proof. */
-  private static final String STRANGERS =
+  private static final String NO_NODES =
       """
 
       os.environ.update(GPUSH_GANG_KEY="k", GPUSH_NODES="2")
@@ -168,8 +168,8 @@ final class FirstNodeStepTest {
 
   /** It was a traceback in the output of the run. */
   @Test
-  void aStrangerThatHangsUpOrSaysNonsenseIsLeftAlone() throws Exception {
-    assertEquals("0 {}\n", said(STRANGERS));
+  void aConnectionThatHangsUpOrSendsNoProofIsClosedQuietly() throws Exception {
+    assertEquals("0 {}\n", said(NO_NODES));
   }
 
   @Test
