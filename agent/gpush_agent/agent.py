@@ -472,10 +472,11 @@ class Agent:
         else:
             self.loop.after(LEAVING_SECONDS, self.leave)
 
-    def finish(self, why, answer=lambda kept: None):
+    def finish(self, why, answer=lambda kept, left=(): None):
+        """`answer` gets the files that stay, or at once the processes that do not end."""
         from .lifetime.ending import Ending
         if isinstance(self.ending, str):
-            self.final.answers.append(answer)
+            self.final.also(answer)
             return
         self.ending = why
         self.log("ending: " + why)

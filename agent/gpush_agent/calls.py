@@ -14,6 +14,10 @@ MAX_PORTS = 64
 SECONDS = 30.0
 
 
+def released(kept, left):
+    return {"kept": kept, "left": left} if left else {"kept": kept}
+
+
 class Call(Owner):
     def __init__(self, agent, stream, value):
         self.agent, self.stream = agent, stream
@@ -28,7 +32,7 @@ class Call(Owner):
         elif method == "fabric.facts":
             agent.environment.when_ready(lambda: Worker(agent.loop, agent.origin, lambda: fabric(agent, params), self.answer, SECONDS))
         elif method == "release":
-            agent.finish("released", lambda kept: self.answer({"kept": kept}, None))
+            agent.finish("released", lambda kept, left=(): self.answer(released(kept, left), None))
         elif method == "environment":
             agent.environment.when_ready(lambda: self.answer(
                 dict(agent.environment.activation.status(), env=agent.environment.active(), source=agent.environment.source), None))
@@ -183,7 +187,7 @@ def control(agent, pipe, line):
             agent.peers.answer(pipe.hand_over().socket, value)
         elif do == "release":
             # With the first process of a container all others end, also the one that passes this answer on.
-            agent.finish("released", lambda kept: answer({"ok": True, "kept": kept}, is_last=True))
+            agent.finish("released", lambda kept, left=(): answer(dict(released(kept, left), ok=True), is_last=True))
         else:
             answer({"ok": False, "code": "bad-request", "facts": {"do": str(do)[:100]}})
     except frames.Bad:

@@ -140,8 +140,8 @@ class LateWorkerTest(unittest.TestCase):
 
 
 class EndingTest(unittest.TestCase):
-    def test_what_does_not_end_is_looked_at_less_often(self):
-        pauses = []
+    def test_what_does_not_end_is_named_and_looked_at_less_often(self):
+        pauses, answers = [], []
 
         class Agent:
             execs = ()
@@ -156,9 +156,16 @@ class EndingTest(unittest.TestCase):
         stuck = ending.Ending.__new__(ending.Ending)
         stuck.agent, stuck.loop, stuck.until = Agent, Agent.loop, 0.0
         stuck.descendants, stuck.orphans = lambda: [1 << 30], lambda: []
+        stuck.left, stuck.answers = [], [lambda kept, left: answers.append((kept, left, sum(pauses)))]
         stuck.wait_for_runs()
         for _ in range(200):
             stuck.wait_for_children()
+        [(kept, left, after)] = answers
+        self.assertEqual((kept, left), ([], ["a process (pid %d)" % (1 << 30)]))
+        self.assertGreater(after, ending.KILL_SECONDS)
+        self.assertLess(after, 2 * ending.KILL_SECONDS)
+        stuck.also(lambda kept, left: answers.append(left))
+        self.assertEqual(answers[1:], [left])
         self.assertEqual(pauses[1:10], [ending.POLL] * 9)
         self.assertEqual(pauses[-1], ending.LONGEST_POLL)
 

@@ -7,12 +7,14 @@ import signal
 from ..core import processes
 from ..core.worker import Worker
 from ..node import temporary
-from ..runs import rundir
+from ..runs import leftovers, rundir
 
 RUN_GRACE = 5.0
 TERM_GRACE = 3.0
 POLL = 0.05
 LONGEST_POLL = 2.0          # for what KILL does not end at once: each look reads all of /proc
+KILL_SECONDS = 30.0         # a large process gives its memory back for some seconds; one that lives longer waits in the kernel
+MOST_NAMED = 8
 FILES_SECONDS = 300.0
 LAST_SECONDS = 5.0
 
@@ -21,10 +23,17 @@ class Ending:
     def __init__(self, agent, why, answer):
         self.agent, self.loop, self.why = agent, agent.loop, why
         self.answers = [answer]
-        self.kept = []
+        self.kept, self.left = [], []
         self.stop_runs()
         self.until = self.loop.clock() + RUN_GRACE + 7
         self.wait_for_runs()
+
+    def also(self, answer):
+        """For a further request to end."""
+        if self.left:
+            answer([], self.left)
+        else:
+            self.answers.append(answer)
 
     def stop_runs(self):
         for run in self.agent.runs_alive():
@@ -46,6 +55,7 @@ class Ending:
         self.loop.reap()
         alive = self.descendants() + self.orphans()
         if not alive:
+            self.left = []
             self.let_files_go()
             return
         if self.signalled is None:
@@ -54,7 +64,17 @@ class Ending:
         elif self.loop.clock() >= self.until:
             processes.kill(alive, signal.SIGKILL)
             self.pause = min(LONGEST_POLL, self.pause * 1.25)
+            if self.loop.clock() >= self.until + KILL_SECONDS:
+                self.name(alive)
         self.loop.after(self.pause, self.wait_for_children)
+
+    def name(self, alive):
+        """KILL ends nothing that waits in the kernel, as for a file server that is away. The answers name it; the agent stays,
+        with what it holds, until it has ended."""
+        self.left = ["%s (pid %d)" % (leftovers.who(pid).get("name", "a process"), pid) for pid in alive[:MOST_NAMED]]
+        for answer in self.answers:
+            answer([], self.left)
+        self.answers = []
 
     def descendants(self):
         """Ours, and what the guard has from agents before us."""

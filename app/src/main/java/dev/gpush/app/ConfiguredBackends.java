@@ -119,17 +119,20 @@ final class ConfiguredBackends implements Backends {
             .map(login -> transports.of(block).to(Optional.empty()).machine(login, block.name()));
     Machine machine = remote.map(machines::hub).orElseGet(machines::here);
     List<Gate> gates = List.copyOf(remote.stream().toList());
-    return SlurmBackend.of(block, machine, gates, agent, tasks, clock, random);
+    return SlurmBackend.of(block, machine, gates, agent, tasks, clock, random)
+        .keeping(new MovedBackend.KeptPlace(block, this::backend));
   }
 
-  private Backend rack(Rack rack) {
-    return new HostsBackend(rack, agent, random, tasks);
+  private Backend hosts(BackendConfig block) {
+    Rack rack = RackSettings.ssh(block, transports.of(block));
+    return new HostsBackend(
+        rack, agent, random, tasks, new MovedBackend.KeptPlace(block, this::backend));
   }
 
   private Backend make(BackendConfig block) {
     return switch (block.kind()) {
-      case "ssh" -> rack(RackSettings.ssh(block, transports.of(block)));
-      case "local" -> rack(RackSettings.local(block, host));
+      case "ssh" -> hosts(block);
+      case "local" -> new HostsBackend(RackSettings.local(block, host), agent, random, tasks);
       case "slurm" -> slurm(block);
       case "kubernetes" ->
           KubernetesBackend.of(block, host.environment(), agent, tasks, clock, random);

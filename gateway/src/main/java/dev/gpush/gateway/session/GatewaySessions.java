@@ -216,7 +216,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
       PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
       following.follow(session, pending, true, talk, isEnough);
-      boolean isTaken = session.superseded().isPresent(); // The next attempt takes it over.
+      boolean isTaken = reuse.takeIfElsewhere(session, talk);
       return isTaken ? Optional.empty() : Optional.of(new Found(session, views.of(session, true)));
     }
     if (session.isWaiting() && !session.isOver()) {
@@ -258,8 +258,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (session.isWaiting() && !isEnough.test(session)) {
       following.sayWaited(session, talk);
     }
-    return !following.follow(
-        session, pending.get(), request.existing() != Existing.TAKE_ANY, talk, isEnough);
+    boolean isOwn = request.existing() != Existing.TAKE_ANY;
+    boolean isReady = following.follow(session, pending.get(), isOwn, talk, isEnough);
+    return !reuse.takeIfElsewhere(session, talk) && !isReady;
   }
 
   /** The session that was named, or this folder's, or a new one that no other command knows yet. */

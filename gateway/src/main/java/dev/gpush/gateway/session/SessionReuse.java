@@ -158,9 +158,7 @@ final class SessionReuse {
     }
     Optional<AgentFailure.Superseded> other = session.superseded();
     if (other.isPresent() && request.existing() != Existing.TAKE_ANY) {
-      String holder = new Holder(other.get().holder()).words();
-      talk.say("taking " + session.name() + " over from " + holder);
-      session.takeFrom(other.get(), identity.holder());
+      take(session, other.get(), talk);
     }
     links.ensure(session, talk);
     if (session.entry().state() != SessionState.READY) {
@@ -183,6 +181,30 @@ final class SessionReuse {
       // What the up before this one has left undone is done now.
       session.move(session.entry().in(SessionState.READY, ""));
     }
+  }
+
+  /**
+   * Takes over the gang that a command waited for, if a gateway of this home on another machine has
+   * linked it first, and no command took it there.
+   *
+   * @return whether another gateway had it, so that the session has to be looked at again
+   */
+  boolean takeIfElsewhere(LiveSession session, Talk talk) throws InterruptedException {
+    if (session.superseded().isEmpty()) {
+      return false;
+    }
+    try (TurnQueue.Turn _ = session.begin("up", talk)) {
+      session
+          .superseded()
+          .filter(other -> other.term() <= session.entry().keeper().term())
+          .ifPresent(other -> take(session, other, talk));
+    }
+    return true;
+  }
+
+  private void take(LiveSession session, AgentFailure.Superseded other, Talk talk) {
+    talk.say("taking " + session.name() + " over from " + new Holder(other.holder()).words());
+    session.takeFrom(other, identity.holder());
   }
 
   /** Limits that are not given stay as they are. */

@@ -210,7 +210,8 @@ class Leader:
                     sock.close()
                 time.sleep(0.1)
 
-    def meet(self, sock):
+    def greet(self, sock):
+        """The node of a connection that proves the key; None of another one."""
         sock.settimeout(MEET)
         lines = Lines(sock)
         with self.met:
@@ -218,18 +219,32 @@ class Leader:
             if len(self.unproven) > UNPROVEN + self.nodes:
                 self.unproven.pop(0).close()
         nonce = os.urandom(16).hex()
-        lines.send(nonce=nonce)
-        answer = lines.read(GREETING) or {}
-        node = answer.get("node")
+        answer = None
+        try:
+            lines.send(nonce=nonce)
+            answer = lines.read(GREETING)
+        except (OSError, RecursionError):       # it hung up, or nests too deeply
+            pass
+        node = answer.get("node") if isinstance(answer, dict) else None
         with self.met:
             isCut = lines not in self.unproven
             if not isCut:
                 self.unproven.remove(lines)
         if (isCut or not isinstance(node, int) or not 0 < node < self.nodes or node in self.followers
-                or not hmac.compare_digest(str(answer.get("proof")), proof(self.key, "node %d %s" % (node, nonce)))):
+                or not hmac.compare_digest(ascii(answer.get("proof")), ascii(proof(self.key, "node %d %s" % (node, nonce))))):
+            return None
+        try:
+            lines.send(proof=proof(self.key, "lead " + str(answer.get("nonce"))))
+        except OSError:
+            return None
+        return node, lines
+
+    def meet(self, sock):
+        greeted = self.greet(sock)
+        if greeted is None:
             sock.close()
             return
-        lines.send(proof=proof(self.key, "lead " + str(answer.get("nonce"))))
+        node, lines = greeted
         sock.settimeout(None)
         with self.met:
             self.followers[node] = lines

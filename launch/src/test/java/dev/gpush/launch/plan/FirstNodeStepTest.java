@@ -109,6 +109,30 @@ final class FirstNodeStepTest {
       print(isCut(node), isCut(others[0]), isCut(others[1]))
       """;
 
+  /** One that hangs up before it is greeted, and some that say what is no proof. */
+  private static final String NO_NODES =
+      """
+
+      os.environ.update(GPUSH_GANG_KEY="k", GPUSH_NODES="2")
+      tempfile.tempdir = os.getcwd()
+      leader = Leader({})
+
+      def meets(said):
+          here, there = socket.socketpair()
+          if said is None:
+              here.close()
+          else:
+              here.sendall(said + b"\\n")
+          try:
+              leader.meet(there)
+          except Exception as error:
+              print(repr(error))
+
+      for said in (None, b"[1]", b"[" * 1000, json.dumps({"node": 1, "proof": chr(233)}).encode(), b"\\xff"):
+          meets(said)
+      print(len(leader.unproven), leader.followers)
+      """;
+
   private static final String NAMED =
       """
 
@@ -140,6 +164,12 @@ final class FirstNodeStepTest {
   @Test
   void ofManyConnectionsWithoutAProofTheOldestIsCut() throws Exception {
     assertEquals("False True False\n", said(UNPROVEN));
+  }
+
+  /** It was a traceback in the output of the run. */
+  @Test
+  void aConnectionThatHangsUpOrSendsNoProofIsClosedQuietly() throws Exception {
+    assertEquals("0 {}\n", said(NO_NODES));
   }
 
   @Test

@@ -17,6 +17,7 @@ import dev.gpush.core.backend.Capabilities.AgentPipes;
 import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Capabilities.ClientVariables;
 import dev.gpush.core.backend.Capabilities.Logins;
+import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
@@ -51,8 +52,20 @@ public final class HostsBackend implements Backend {
   private final HostGangs gangs;
   private final Surveys surveys;
   private final GangRelease release;
+  private final Optional<Places> places;
 
   public HostsBackend(Rack rack, AgentProgram agent, SecureRandom random, Tasks tasks) {
+    this(rack, agent, random, tasks, Optional.empty());
+  }
+
+  /** Of a configuration that can lead elsewhere later. */
+  public HostsBackend(
+      Rack rack, AgentProgram agent, SecureRandom random, Tasks tasks, Places places) {
+    this(rack, agent, random, tasks, Optional.of(places));
+  }
+
+  private HostsBackend(
+      Rack rack, AgentProgram agent, SecureRandom random, Tasks tasks, Optional<Places> places) {
     this.rack = rack;
     this.random = random;
     this.tasks = tasks;
@@ -60,6 +73,7 @@ public final class HostsBackend implements Backend {
     this.gangs = new HostGangs(rack, agents, tasks);
     this.surveys = new Surveys(rack, tasks);
     this.release = new GangRelease(rack, agents, surveys, tasks);
+    this.places = places;
   }
 
   @Override
@@ -74,12 +88,14 @@ public final class HostsBackend implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    return Capabilities.of(Capability.KEPT_FILES)
-        .with(
-            AgentPipes.class,
-            (gang, node) -> rack.hostOf(gang, node).openAgentPipe(gang.id(), node))
-        .with(Logins.class, this::gates)
-        .with(ClientVariables.class, client -> rack.hosts().getFirst().inherited(client));
+    Capabilities all =
+        Capabilities.of(Capability.KEPT_FILES)
+            .with(
+                AgentPipes.class,
+                (gang, node) -> rack.hostOf(gang, node).openAgentPipe(gang.id(), node))
+            .with(Logins.class, this::gates)
+            .with(ClientVariables.class, client -> rack.hosts().getFirst().inherited(client));
+    return places.map(port -> all.with(Places.class, port)).orElse(all);
   }
 
   @Override

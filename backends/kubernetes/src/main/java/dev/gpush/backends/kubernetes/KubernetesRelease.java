@@ -75,11 +75,12 @@ final class KubernetesRelease {
   List<String> all(Gang gang, Duration limit, Duration grace) throws InterruptedException {
     pipes.close(gang.id());
     var left = new AtomicReference<>("its job is still there");
+    var processes = new AtomicReference<>("");
     String why;
     try {
-      return tasks.within(limit, "release", () -> release(gang, limit, grace, left));
+      return tasks.within(limit, "release", () -> release(gang, limit, grace, left, processes));
     } catch (TimeoutException late) {
-      why = "after " + DurationText.of(limit) + " " + left.get();
+      why = "after " + DurationText.of(limit) + " " + left.get() + processes.get();
     } catch (Unanswered unknown) {
       why = unknown.words();
     }
@@ -87,13 +88,17 @@ final class KubernetesRelease {
   }
 
   private List<String> release(
-      Gang gang, Duration limit, Duration grace, AtomicReference<String> left)
+      Gang gang,
+      Duration limit,
+      Duration grace,
+      AtomicReference<String> left,
+      AtomicReference<String> processes)
       throws InterruptedException, Unanswered {
     var kept = new ArrayList<String>();
     Optional<Json> job = place.job(gang.id());
     if (job.isPresent() && !Jobs.isBeingDeleted(job.get())) {
       // The other half of the time is for deleting the job, even if an agent does not answer.
-      kept.addAll(letGo(gang, limit.dividedBy(2)));
+      kept.addAll(letGo(gang, limit.dividedBy(2), processes));
       delete(job.get());
     }
     hurry(gang.id(), grace);
@@ -101,7 +106,8 @@ final class KubernetesRelease {
     return List.copyOf(kept);
   }
 
-  private List<String> letGo(Gang gang, Duration limit) throws InterruptedException, Unanswered {
+  private List<String> letGo(Gang gang, Duration limit, AtomicReference<String> processes)
+      throws InterruptedException, Unanswered {
     Json.Obj release = Json.object("do", "release");
     Map<Integer, AgentAnswer> answers =
         gang.nodes().isEmpty()
@@ -112,6 +118,8 @@ final class KubernetesRelease {
                 nodes -> Pods.of(place, gang.id()).byNode(nodes),
                 release,
                 limit);
+    String left = AgentAnswer.left(AgentAnswer.said(answers));
+    processes.set(left.isEmpty() ? "" : "; " + left);
     return AttachedGangs.kept(gang, AgentAnswer.said(answers));
   }
 

@@ -24,6 +24,7 @@ import dev.gpush.core.backend.Capabilities.AgentLinks;
 import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Capabilities.Logins;
 import dev.gpush.core.backend.Capabilities.PipeLimit;
+import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.LinkedAgents;
@@ -68,15 +69,17 @@ public final class SlurmBackend implements Backend {
   private final LinkedAgents linked;
   private final Tasks tasks;
   private final SecureRandom random;
+  private final Optional<Places> places;
 
   /** The same backend, which asks these agents first. */
-  private SlurmBackend(SlurmBackend same, LinkedAgents linked) {
+  private SlurmBackend(SlurmBackend same, LinkedAgents linked, Optional<Places> places) {
     this.gates = same.gates;
     this.site = same.site;
     this.agent = same.agent;
     this.linked = linked;
     this.tasks = same.tasks;
     this.random = same.random;
+    this.places = places;
   }
 
   private SlurmBackend(
@@ -94,6 +97,7 @@ public final class SlurmBackend implements Backend {
     this.linked = LinkedAgents.NONE;
     this.tasks = tasks;
     this.random = random;
+    this.places = Optional.empty();
   }
 
   /**
@@ -115,6 +119,11 @@ public final class SlurmBackend implements Backend {
         config.name(), SlurmSettings.of(config), login, gates, agent, tasks, clock, random);
   }
 
+  /** The same, of a configuration that can lead elsewhere later. */
+  public SlurmBackend keeping(Places port) {
+    return new SlurmBackend(this, linked, Optional.of(port));
+  }
+
   @Override
   public String name() {
     return site.name();
@@ -127,11 +136,13 @@ public final class SlurmBackend implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    return Capabilities.of(Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES)
-        .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
-        .with(PipeLimit.class, new FewSteps())
-        .with(AgentLinks.class, agents -> new SlurmBackend(this, agents))
-        .with(Logins.class, () -> gates);
+    Capabilities all =
+        Capabilities.of(Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES)
+            .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
+            .with(PipeLimit.class, new FewSteps())
+            .with(AgentLinks.class, agents -> new SlurmBackend(this, agents, places))
+            .with(Logins.class, () -> gates);
+    return places.map(port -> all.with(Places.class, port)).orElse(all);
   }
 
   @Override

@@ -32,6 +32,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -83,24 +84,26 @@ final class SlurmRelease {
    */
   List<String> all(Gang gang, Duration limit) throws InterruptedException {
     String why;
+    var processes = new AtomicReference<>("");
     try {
-      return tasks.within(limit, "release", () -> release(gang, limit));
+      return tasks.within(limit, "release", () -> release(gang, limit, processes));
     } catch (TimeoutException late) {
-      why = "its job has not ended within " + DurationText.of(limit);
+      why = "its job has not ended within " + DurationText.of(limit) + processes.get();
     } catch (Unanswered unknown) {
       why = unknown.words();
     }
     throw new GpushException(new BackendFailure.NotReleased(site.name(), gang.id().text(), why));
   }
 
-  private List<String> release(Gang gang, Duration limit) throws InterruptedException, Unanswered {
+  private List<String> release(Gang gang, Duration limit, AtomicReference<String> processes)
+      throws InterruptedException, Unanswered {
     List<SlurmJob> jobs = site.queue().of(gang.id());
     String under = under(gang, jobs);
     var kept = new ArrayList<String>();
     for (SlurmJob job : jobs) {
       if (job.isRunning()) {
         // The other half of the time is for ending the job, even if an agent does not answer.
-        kept.addAll(letGo(gang, job, limit.dividedBy(2)));
+        kept.addAll(letGo(gang, job, limit.dividedBy(2), processes));
       } else if (!job.hasEnded()) {
         cancel(job);
       }
@@ -123,12 +126,16 @@ final class SlurmRelease {
         .orElseGet(() -> site.settings().under(login, gang.id().text()));
   }
 
-  private List<String> letGo(Gang gang, SlurmJob job, Duration limit) throws InterruptedException {
+  private List<String> letGo(
+      Gang gang, SlurmJob job, Duration limit, AtomicReference<String> processes)
+      throws InterruptedException {
     int nodes = HostList.expand(job.nodes()).size();
     Map<Integer, AgentAnswer> answers =
         site.agents()
             .withLinks(linked)
             .ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
+    String left = AgentAnswer.left(AgentAnswer.said(answers));
+    processes.set(left.isEmpty() ? "" : "; " + left);
     Optional<JobTag> tag = JobTag.parse(job.label().comment());
     return AgentAnswer.kept(
         AgentAnswer.said(answers),

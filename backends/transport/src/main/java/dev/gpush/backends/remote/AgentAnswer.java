@@ -88,6 +88,15 @@ public sealed interface AgentAnswer {
     return kept;
   }
 
+  /** The processes that did not end at a release, each with its node; empty if all did. */
+  static String left(Map<Integer, Json> said) {
+    var left = new ArrayList<String>();
+    said.forEach(
+        (node, json) ->
+            json.texts("left").forEach(process -> left.add(process + " on node " + node)));
+    return left.isEmpty() ? "" : "SIGKILL does not end " + ClusterText.list(left);
+  }
+
   /** Of those that did say something, by the number of the node. */
   static Map<Integer, Json> said(Map<Integer, AgentAnswer> answers) {
     var said = new TreeMap<Integer, Json>();

@@ -87,6 +87,16 @@ final class AgentAnswerTest {
   }
 
   @Test
+  void processesThatDoNotEndAreNamedWithTheirNodes() {
+    Json stuck = Json.object("left", List.of("python3 (pid 7)", "dd (pid 9)"));
+
+    assertEquals("", AgentAnswer.left(Map.of(0, Json.object("kept", List.of("a.txt")))));
+    assertEquals(
+        "SIGKILL does not end python3 (pid 7) on node 1, dd (pid 9) on node 1",
+        AgentAnswer.left(Map.of(1, stuck)));
+  }
+
+  @Test
   void keptFilesAreNamedWithTheirNodes() {
     Json said = Json.object("kept", List.of("a.txt", "/else/b.txt"));
 

@@ -37,14 +37,30 @@ public final class Ledger {
     this.folder = folder;
   }
 
+  /**
+   * An entry of a higher term stays as it is: another gateway of this home has taken the gang over
+   * since, and agents refuse the lower term.
+   */
   public void put(LedgerEntry entry) {
     Path file = file(entry);
     try {
       HomePart.make(folder);
+      if (term(file) > entry.keeper().term()) {
+        return;
+      }
       WholeFile.writeDurably(file, entry.json().pretty() + "\n");
     } catch (IOException failed) {
       throw new GpushException(
           new GatewayFailure.HomeUnusable(file.toString(), reason(failed)), failed);
+    }
+  }
+
+  /** Of the entry that is there; that of none, and of one that is damaged, is 0. */
+  private static long term(Path file) throws IOException {
+    try {
+      return LedgerEntry.from(Json.parse(read(file))).keeper().term();
+    } catch (NoSuchFileException | CharacterCodingException | RuntimeException none) {
+      return 0;
     }
   }
 

@@ -62,6 +62,11 @@ public final class LinkMaker {
     this.tasks = tasks;
   }
 
+  /** This gateway's. */
+  Holder holder() {
+    return identity.holder();
+  }
+
   Link make(
       Backend backend,
       Gang gang,

@@ -95,10 +95,16 @@ public final class SessionLinks {
             .pipeLimit()
             .filter(port -> session.gang().nodes().size() > port.most())
             .map(_ -> maker.tunnels(session));
+    Optional<AgentFailure.Superseded> split = Optional.empty();
     boolean isDone = false;
     try {
       connectAll(session, tunnels, config, limit);
       isDone = true;
+    } catch (GpushException failed) {
+      split = split(session, failed);
+      if (split.isEmpty()) {
+        throw failed;
+      }
     } finally {
       if (!isDone) {
         // Links that never came up would look like links that are cut, and commands would wait for
@@ -106,9 +112,27 @@ public final class SessionLinks {
         session.unlink();
       }
     }
+    if (split.isPresent()) {
+      session.takeFrom(split.get(), maker.holder());
+      return connect(session, config, limit);
+    }
     // A link that was cut before the session was ready was not handled yet.
     observeSoon(session);
     return tunnels;
+  }
+
+  /**
+   * Two gateways of one home that link a new gang at the same moment may each get some nodes. Node
+   * 0 decides: the one that has it takes the others, too, and the other one only watches.
+   */
+  private static Optional<AgentFailure.Superseded> split(
+      LiveSession session, GpushException failed) {
+    return failed.failure() instanceof AgentFailure.Superseded other
+            && other.term() == session.entry().keeper().term()
+            && session.entry().state() == SessionState.GRANTED
+            && session.link(0).state() instanceof LinkState.Up
+        ? Optional.of(other)
+        : Optional.empty();
   }
 
   private void connectAll(
@@ -313,11 +337,18 @@ public final class SessionLinks {
           PeerSetup.again(session, node, tasks);
           session
               .workIfAny()
-              .ifPresent(
-                  work -> tasks.start("environment", () -> work.tellEnvironment(Set.of(node))));
+              .ifPresent(work -> tasks.start("environment", () -> tellEnvironment(work, node)));
         }
       }
       case LinkState.Idle _ -> {}
+    }
+  }
+
+  private static void tellEnvironment(SessionWork work, int node) throws InterruptedException {
+    try {
+      work.tellEnvironment(Set.of(node));
+    } catch (GpushException untold) {
+      // Its link has ended again, and the next one tells it; or the next run reports the failure.
     }
   }
 

@@ -9,16 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Plan;
-import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
-import dev.gpush.core.gang.GangRequest;
-import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
@@ -26,11 +21,14 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +39,7 @@ final class HolderTest {
   private static final String HOME = "5f4e3d2c1b0a";
   private static final String HERE = "ann@here:/home/ann/.gpush";
   private static final String THERE = "ann@there:/home/ann/.gpush";
+  private static final Holder ELSEWHERE = Holder.of(THERE, "ffffffffffff", HOME);
 
   private SessionRig rig;
   private Path project;
@@ -110,7 +109,7 @@ final class HolderTest {
     GatewaySessions login1 = gateway(named(HERE));
     login1.up(ask(project, 2), Talk.silent());
 
-    GatewaySessions login2 = gateway(Holder.of(THERE, "ffffffffffff", HOME));
+    GatewaySessions login2 = gateway(ELSEWHERE);
 
     awaitLooksOn(login2, HERE);
     assertEquals(List.of(SessionState.READY), SessionRig.states(login1));
@@ -125,7 +124,7 @@ final class HolderTest {
     Task<SessionView, RuntimeException> up =
         rig.tasks().fork("up", () -> login1.up(places.ask(), Talk.silent()));
     until("it waits", () -> SessionRig.states(login1).equals(List.of(SessionState.QUEUED)));
-    GatewaySessions login2 = rig.gateway(Holder.of(THERE, "ffffffffffff", HOME), queue);
+    GatewaySessions login2 = rig.gateway(ELSEWHERE, queue);
     login2.recover();
     until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
 
@@ -142,6 +141,63 @@ final class HolderTest {
     login1.down(SessionRig.DEVBOX, true, Talk.silent());
     until("it is gone there, too", () -> login2.list().isEmpty());
     places.assertNothingHeld();
+  }
+
+  /** Each had linked one node and was refused by the other, so that neither had the gang. */
+  @Test
+  void ofTwoGatewaysThatEachLinkOneNodeTheOneWithNode0GetsTheGang() throws Exception {
+    var places = new Places(rig);
+    places.fill("hpc");
+    var node0 = new CountDownLatch(1);
+    var node1 = new CountDownLatch(1);
+    // Each opens the pipe to one node at once, and to the other when that is linked over there.
+    GatewaySessions login1 =
+        rig.gateway(named(HERE), List.of(new Slow(places.queueing("hpc"), 1, node1)));
+    login1.upDetached(SessionRig.sized(places.ask(), 2, "4"), Talk.silent());
+    GatewaySessions login2 =
+        rig.gateway(ELSEWHERE, List.of(new Slow(places.queueing("hpc"), 0, node0)));
+    login2.recover();
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
+
+    places.free("hpc");
+    until("node 0 is linked here", () -> isLinked(login1, 0));
+    until("node 1 is linked there", () -> isLinked(login2, 1));
+    node1.countDown();
+    node0.countDown();
+
+    awaitReady(login1);
+    awaitLooksOn(login2, HERE);
+    assertEquals(LedgerEntry.FIRST_TERM + 1, entry().keeper().term());
+    assertEquals(SessionState.READY, entry().state());
+    login1.sync(SessionRig.DEVBOX, false, Talk.silent());
+  }
+
+  private static boolean isLinked(GatewaySessions gateway, int node) {
+    List<Link> links = gateway.find(SessionRig.DEVBOX).links();
+    return !links.isEmpty() && links.get(node).state() instanceof LinkState.Up;
+  }
+
+  /** It was refused, although it waited for the gang, and no user wanted it there. */
+  @Test
+  void aRunThatWaitedTakesTheGangFromAGatewayThatOnlyLinkedItFirst() throws Exception {
+    var places = new Places(rig);
+    places.fill("hpc");
+    var linked = new CountDownLatch(1);
+    GatewaySessions login1 =
+        rig.gateway(named(HERE), List.of(new Slow(places.queueing("hpc"), 0, linked)));
+    Task<SessionView, RuntimeException> run =
+        rig.tasks().fork("run", () -> login1.up(SessionRig.attaching(places.ask()), Talk.silent()));
+    until("it waits", () -> SessionRig.states(login1).equals(List.of(SessionState.QUEUED)));
+    GatewaySessions login2 = rig.gateway(ELSEWHERE, List.of(places.queueing("hpc")));
+    login2.recover();
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
+
+    places.free("hpc");
+    awaitReady(login2);
+    linked.countDown();
+
+    assertEquals(SessionState.READY, run.get(SessionRig.DEADLINE).state());
+    awaitLooksOn(login2, HERE);
   }
 
   @Test
@@ -188,10 +244,9 @@ final class HolderTest {
   }
 
   /** The local backend of a machine on which nothing runs. */
-  private record Elsewhere(Backend real) implements Backend {
-    @Override
-    public String name() {
-      return real.name();
+  private static final class Elsewhere extends PassingBackend {
+    Elsewhere(Backend real) {
+      super(real);
     }
 
     @Override
@@ -200,33 +255,8 @@ final class HolderTest {
     }
 
     @Override
-    public Capabilities capabilities() {
-      return real.capabilities();
-    }
-
-    @Override
-    public String describe() {
-      return "nothing";
-    }
-
-    @Override
-    public Plan plan(GangRequest request) {
-      return real.plan(request);
-    }
-
-    @Override
-    public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
-      return real.reserve(request, waiter);
-    }
-
-    @Override
     public Observation observe(Gang gang) {
       return new Observation.Gone("no agent of it here");
-    }
-
-    @Override
-    public void renew(Gang gang, LeaseTerms terms) {
-      real.renew(gang, terms);
     }
 
     @Override
@@ -242,6 +272,31 @@ final class HolderTest {
     @Override
     public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
       throw new IOException("no node here");
+    }
+  }
+
+  /** A backend that opens no pipe to one node until it may. */
+  private static final class Slow extends PassingBackend {
+    private final int node;
+    private final CountDownLatch may;
+
+    Slow(Backend real, int node, CountDownLatch may) {
+      super(real);
+      this.node = node;
+      this.may = may;
+    }
+
+    @Override
+    public Pipe spawn(Gang gang, int of, List<String> arguments) throws IOException {
+      try {
+        if (of == node) {
+          may.await();
+        }
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+        throw new IOException(stop);
+      }
+      return super.spawn(gang, of, arguments);
     }
   }
 }

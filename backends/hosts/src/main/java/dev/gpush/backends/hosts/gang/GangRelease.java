@@ -14,6 +14,8 @@ import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.core.text.CleanText;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
@@ -32,6 +34,9 @@ public final class GangRelease {
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(50);
 
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(40);
+
+  /** A kernel's name of a process has 15 bytes. */
+  private static final int MOST_NAME = 80;
 
   /** Says whether there are files of a node; where not, removes the folder above all gangs too. */
   private static final String HAS_FILES =
@@ -71,15 +76,28 @@ public final class GangRelease {
 
   private List<String> release(Gang gang) throws IOException, InterruptedException {
     List<NodeInfo> nodes = gang.nodes().isEmpty() ? find(gang) : gang.nodes();
-    List<Work<List<String>, IOException>> each =
-        nodes.stream()
-            .<Work<List<String>, IOException>>map(node -> () -> release(gang, node))
-            .toList();
+    List<Work<Released, IOException>> each =
+        nodes.stream().<Work<Released, IOException>>map(node -> () -> release(gang, node)).toList();
     var kept = new ArrayList<String>();
-    tasks.all("release", each).forEach(kept::addAll);
+    var left = new ArrayList<String>();
+    for (Released node : tasks.all("release", each)) {
+      kept.addAll(node.kept());
+      left.addAll(node.left());
+    }
+    if (!left.isEmpty()) {
+      throw new IOException("SIGKILL does not end " + String.join(", ", Phrase.capped(left)));
+    }
     awaitEnd(gang, nodes);
     return List.copyOf(kept);
   }
+
+  /**
+   * What is there after the release of a node.
+   *
+   * @param left processes that wait in the kernel, as for a file server that is away; the agent
+   *     stays until they have ended
+   */
+  private record Released(List<String> kept, List<String> left) {}
 
   /** The nodes of a gang whose caller knows none, after a lost reply: their agents know. */
   private List<NodeInfo> find(Gang gang) throws InterruptedException {
@@ -136,8 +154,16 @@ public final class GangRelease {
   }
 
   /** The agent names what it keeps from the workspace on; a folder that is all foreign as one. */
-  private List<String> release(Gang gang, NodeInfo node) throws IOException, InterruptedException {
+  private Released release(Gang gang, NodeInfo node) throws IOException, InterruptedException {
     Optional<Json> answer = ask(gang.id(), node, "release");
+    List<String> left =
+        answer.stream()
+            .flatMap(said -> said.texts("left").stream())
+            .map(process -> CleanText.line(process, MOST_NAME) + " on " + node.host())
+            .toList();
+    if (!left.isEmpty()) {
+      return new Released(List.of(), left);
+    }
     awaitNoAgent(gang, node);
     if (hasFiles(node) && answer.isEmpty()) {
       // The agent was killed and could not clean up: another one does it, holding nothing.
@@ -146,10 +172,12 @@ public final class GangRelease {
       awaitNoAgent(gang, node);
       hasFiles(node);
     }
-    return answer.map(said -> said.texts("kept")).orElse(List.of()).stream()
-        .map(path -> "node " + node.index() + ": " + node.workspace() + "/" + path)
-        .map(path -> path.replaceFirst("/\\.?$", ""))
-        .toList();
+    List<String> kept =
+        answer.map(said -> said.texts("kept")).orElse(List.of()).stream()
+            .map(path -> "node " + node.index() + ": " + node.workspace() + "/" + path)
+            .map(path -> path.replaceFirst("/\\.?$", ""))
+            .toList();
+    return new Released(kept, List.of());
   }
 
   private void awaitNoAgent(Gang gang, NodeInfo node) throws InterruptedException {

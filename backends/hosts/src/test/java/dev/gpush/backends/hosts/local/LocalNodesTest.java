@@ -150,6 +150,27 @@ final class LocalNodesTest {
     }
   }
 
+  /** As of a file server that is away. It was asked again and again for six minutes. */
+  @Test
+  void aProcessThatDoesNotEndIsNamedAtTheRelease() {
+    try (Tasks tasks = Tasks.named("stuck", (_, _) -> {})) {
+      var recorder = new Recorder();
+      recorder.released = Optional.of(Json.object("left", List.of("python3 (pid 7)")));
+      var id = new GangId("0123456789abcdef");
+      var gang = new Gang(id, "local", List.of(node(List.of(), "", "/w")), "");
+      HostsBackend backend = backend(new RecordingHost(folder, "none"), recorder, tasks);
+
+      Failure failure =
+          assertThrows(GpushException.class, () -> backend.release(gang, BackendContract.LIMIT))
+              .failure();
+
+      assertEquals(
+          new BackendFailure.NotReleased(
+              "local", id.text(), "SIGKILL does not end python3 (pid 7) on here"),
+          failure);
+    }
+  }
+
   /** Another one may not answer, and has nothing of it. */
   @Test
   void whenTheOnlyNodeMeetsALockNoOtherHostIsAskedForTheGang() throws Exception {
@@ -319,6 +340,7 @@ final class LocalNodesTest {
     private final Queue<Json.Obj> asked = new ConcurrentLinkedQueue<>();
     private final Function<Json.Obj, Optional<AgentFailure>> failing;
     private List<Json> agents = List.of();
+    private Optional<Json> released = Optional.empty();
 
     Recorder() {
       this(_ -> Optional.empty());
@@ -392,6 +414,9 @@ final class LocalNodesTest {
       }
       asked.add(header);
       if (mode(header).equals("control")) {
+        if (released.isPresent()) {
+          return released.get();
+        }
         throw new GpushException(new AgentFailure.NotThere("", 0));
       }
       return Json.object("ok", true, "agents", agents);

@@ -292,6 +292,10 @@ public final class AttachedGangs {
       if (AgentAnswer.said(answers).size() < answers.size()) {
         throw notReleased(gang, AgentAnswer.silent(answers));
       }
+      String left = AgentAnswer.left(AgentAnswer.said(answers));
+      if (!left.isEmpty()) {
+        throw notReleased(gang, left);
+      }
       return kept(gang, AgentAnswer.said(answers));
     } catch (Unanswered unknown) {
       throw notReleased(gang, unknown.words());

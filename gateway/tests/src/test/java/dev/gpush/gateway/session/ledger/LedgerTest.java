@@ -54,6 +54,21 @@ final class LedgerTest {
     assertEquals(List.of(entry.id() + ".json"), names());
   }
 
+  /** Its agents refuse the lower term, so the next gateway would only watch. */
+  @Test
+  void anEntryOfALowerTermDoesNotReplaceThatOfTheGatewayThatTookTheGang() {
+    LedgerEntry entry = entries.any(SessionState.READY);
+    LedgerEntry taken = entry.keptBy(new Holder("ann@other"), entry.keeper().term() + 1);
+    ledger.put(entry);
+    ledger.put(taken);
+
+    ledger.put(entry.in(SessionState.READY, "its environment was not finished"));
+
+    assertEquals(List.of(taken), ledger.load());
+    ledger.put(taken.in(SessionState.RELEASED, ""));
+    assertEquals(List.of(taken.in(SessionState.RELEASED, "")), ledger.load());
+  }
+
   /** Sessions outlive an upgrade, so what is on disk keeps its form. */
   @Test
   void theFormOnDiskStaysWhatItWas() {
