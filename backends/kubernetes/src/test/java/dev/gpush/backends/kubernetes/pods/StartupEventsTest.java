@@ -68,10 +68,10 @@ final class StartupEventsTest {
         "ErrImagePull | manifest unknown | REFUSED",
         "ErrImagePull | pull access denied for a | REFUSED",
         "ErrImagePull | 401 Unauthorized | REFUSED",
-        "ErrImagePull | unexpected status from HEAD request to https://r.io/v2: 403 Forbidden | REFUSED",
+        "ErrImagePull | HEAD request to https://r.io: 403 Forbidden | REFUSED",
         "ErrImagePull | no basic auth credentials | REFUSED",
         "InvalidImageName | couldn't parse image name | REFUSED",
-        "ErrImageNeverPull | Container image \"a\" is not present with pull policy of Never | REFUSED",
+        "ErrImageNeverPull | image is not present with pull policy of Never | REFUSED",
         "CreateContainerConfigError | failed to sync secret cache: timed out | RETRIED",
         "RunContainerError | exec: \"/bin/sh\": no such file or directory | NO_PYTHON",
       })
