@@ -28,7 +28,15 @@ import java.util.concurrent.Semaphore;
  * that reads from the client.
  */
 final class Connection {
-  private static final int BUG = 4;
+  private static final int INTERRUPTED = ExitStatus.INTERRUPTED.number();
+
+  /** For a command that the gateway's end interrupts, and no signal of its user. */
+  private static final ControlFrame STOPPED =
+      new Refusal(
+              "the gateway has stopped",
+              "it was asked to; sessions and runs continue",
+              "gpush ps, which starts it again")
+          .frame();
 
   private static final List<String> SIGNAL_NAMES = List.of("INT", "TERM", "HUP", "TSTP");
 
@@ -183,29 +191,19 @@ final class Connection {
     worker.begin();
     try {
       status = server.handler().handle(invocation);
-      if (status == ExitStatus.INTERRUPTED.number()) {
-        status = stopped(invocation);
-      }
     } catch (InterruptedException stop) {
-      status = stopped(invocation);
+      status = INTERRUPTED;
     } catch (Throwable bug) { // The top of the handler's thread.
       status = stopOrBug(invocation, bug);
     } finally {
       worker.end();
     }
+    boolean isStopped = status == INTERRUPTED && server.isEnding() && !invocation.wasTold();
     try {
-      outbox.finish(new Payload().number(status).frame(Kind.EXIT));
+      outbox.finish(isStopped ? STOPPED : new Payload().number(status).frame(Kind.EXIT));
     } catch (IOException gone) {
       // The client is gone.
     }
-  }
-
-  private int stopped(ClientInvocation invocation) {
-    if (server.isEnding() && !invocation.wasTold()) {
-      say("gpush: the gateway was asked to stop; the next command starts it again\n");
-      return ExitStatus.ENVIRONMENT.of(invocation.arguments()).number();
-    }
-    return ExitStatus.INTERRUPTED.number();
   }
 
   /**
@@ -215,11 +213,11 @@ final class Connection {
   private int stopOrBug(ClientInvocation invocation, Throwable thrown) {
     boolean brokeOff = hasCause(thrown, IOException.class) && !invocation.isConnected();
     if (brokeOff || hasCause(thrown, InterruptedException.class)) {
-      return stopped(invocation);
+      return INTERRUPTED;
     }
     server.incidents().bug(String.join(" ", invocation.arguments()), thrown);
     say("gpush: bug: %s; log: %s\n".formatted(oneLine(thrown), server.incidents().log()));
-    return BUG;
+    return ExitStatus.BUG.number();
   }
 
   private void say(String line) {

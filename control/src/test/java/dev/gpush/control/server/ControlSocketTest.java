@@ -38,6 +38,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Server and client over a real socket, in one process. */
 class ControlSocketTest {
@@ -636,8 +638,9 @@ class ControlSocketTest {
     assertFalse(Files.exists(gateway.socket()));
   }
 
-  @Test
-  void tellsCommandsUnderWayThatItEnds() throws Exception {
+  @ParameterizedTest
+  @CsvSource({"logs, 255", "ps, 3"})
+  void tellsCommandsUnderWayThatItEnds(String command, int status) throws Exception {
     var looks = new AtomicInteger();
     var clock =
         new Clock() {
@@ -662,16 +665,19 @@ class ControlSocketTest {
                 new CountDownLatch(1).await();
                 return 0;
               } catch (InterruptedException stop) {
-                return 130; // As all commands do.
+                if (command.equals("ps")) {
+                  throw stop;
+                }
+                return 130;
               }
             },
             clock);
-    var answer = CompletableFuture.supplyAsync(() -> gateway.capture("logs"));
+    var answer = CompletableFuture.supplyAsync(() -> gateway.capture(command));
     begun.await();
     gateway.close();
 
-    assertEquals(255, answer.get().status());
-    assertTrue(answer.get().err().contains("the gateway was asked to stop"), answer.get()::err);
+    assertEquals(status, answer.get().status());
+    assertTrue(answer.get().err().contains("the gateway has stopped"), answer.get()::err);
     assertFalse(Files.exists(gateway.socket()));
   }
 

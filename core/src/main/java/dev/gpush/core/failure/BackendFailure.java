@@ -23,6 +23,9 @@ public sealed interface BackendFailure extends Failure {
   /** Reserving failed part-way; everything was rolled back. */
   record ReserveFailed(String backend, String reason) implements BackendFailure {}
 
+  /** A registry does not give the image of the nodes; everything was rolled back. */
+  record ImageRefused(String backend, String reason, String remedy) implements BackendFailure {}
+
   /** Asked what it could grant, it did not answer for this time. */
   record NoAnswer(String backend, String waited) implements BackendFailure {}
 
@@ -42,7 +45,8 @@ public sealed interface BackendFailure extends Failure {
   @Override
   default ExitStatus exit() {
     return switch (this) {
-      case NeverFits _, Taken _, ReserveFailed _, NotReleased _ -> ExitStatus.FAILED;
+      case NeverFits _, Taken _, ReserveFailed _, ImageRefused _, NotReleased _ ->
+          ExitStatus.FAILED;
       case Nowhere(var refusals) ->
           refusals.stream().allMatch(each -> each.failure().exit() == ExitStatus.ENVIRONMENT)
               ? ExitStatus.ENVIRONMENT

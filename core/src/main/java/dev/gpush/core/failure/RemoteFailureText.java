@@ -59,6 +59,11 @@ final class RemoteFailureText {
       case BackendFailure.ReserveFailed(var backend, var reason) ->
           Message.of(
               backend + " could not provide the nodes; nothing is reserved", reason, typed.again());
+      case BackendFailure.ImageRefused(var backend, var reason, var remedy) ->
+          Message.of(
+              backend + " cannot pull the image; nothing is reserved",
+              reason,
+              remedy.isEmpty() ? typed.again() : remedy);
       case BackendFailure.NoAnswer(var backend, var waited) ->
           Message.of(
               backend + " did not answer",

@@ -25,7 +25,8 @@ final class ReferencePage {
       Variables of `env` add up over the files. `gpush config` shows every value and the line that it comes from.
       Durations are written `90s`, `30m`, `12h`, `1d12h`; sizes `500kB`, `50MB`, `2GiB`.
       A backend called `local`, this machine, is always there. Without `backends` all configured backends are asked,
-      `local` last.
+      `local` last; it is not asked for GPUs or an `image:` while there is another one, and does not take the place of one
+      that failed.
 
       Editors can complete these keys and mark mistakes: `$GPUSH_HOME/schema` has the same schema as JSON Schema
       ([guide](../guide/editors.md#gpushyaml-and-configyaml)).

@@ -48,6 +48,7 @@ public final class FakeBackend implements Backend {
   private static final Capabilities KEPT_FILES = Capabilities.of(Capability.KEPT_FILES);
 
   private final String name;
+  private final String kind;
   private final FakeSite site;
   private final Optional<AgentProgram> agent;
   private final Capabilities capabilities;
@@ -57,6 +58,7 @@ public final class FakeBackend implements Backend {
 
   private FakeBackend(
       String name,
+      String kind,
       FakeSite site,
       Optional<AgentProgram> agent,
       Capabilities capabilities,
@@ -64,6 +66,7 @@ public final class FakeBackend implements Backend {
       BooleanSupplier isAlive,
       boolean isGuarded) {
     this.name = name;
+    this.kind = kind;
     this.site = site;
     this.agent = agent;
     this.capabilities = capabilities;
@@ -74,12 +77,14 @@ public final class FakeBackend implements Backend {
 
   /** Nodes that nothing runs on until something is spawned. */
   public static FakeBackend bare(String name, FakeSite site) {
-    return new FakeBackend(name, site, Optional.empty(), KEPT_FILES, false, () -> true, false);
+    return new FakeBackend(
+        name, "fake", site, Optional.empty(), KEPT_FILES, false, () -> true, false);
   }
 
   /** Nodes with a real agent each. */
   public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
-    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, false, () -> true, false);
+    return new FakeBackend(
+        name, "fake", site, Optional.of(agent), KEPT_FILES, false, () -> true, false);
   }
 
   /**
@@ -89,23 +94,37 @@ public final class FakeBackend implements Backend {
    */
   public static FakeBackend queueing(
       String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
-    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, true, isAlive, false);
+    return new FakeBackend(
+        name, "fake", site, Optional.of(agent), KEPT_FILES, true, isAlive, false);
   }
 
   /** The same for the same site, with disks that end with the gang, as those of pods do. */
   public FakeBackend onPassingDisks() {
-    return new FakeBackend(name, site, agent, Capabilities.of(), hasQueue, isAlive, isGuarded);
+    return new FakeBackend(
+        name, kind, site, agent, Capabilities.of(), hasQueue, isAlive, isGuarded);
+  }
+
+  /** The same for the same site, as the backend of this machine. */
+  public FakeBackend local() {
+    return new FakeBackend(name, "local", site, agent, capabilities, hasQueue, isAlive, isGuarded);
   }
 
   /** The same for the same site; an agent that is killed is started again. */
   public FakeBackend guarded() {
-    return new FakeBackend(name, site, agent, capabilities, hasQueue, isAlive, true);
+    return new FakeBackend(name, kind, site, agent, capabilities, hasQueue, isAlive, true);
   }
 
   /** The same for the same site, of a configuration that can lead to other sites. */
   public FakeBackend with(Places places) {
     return new FakeBackend(
-        name, site, agent, capabilities.with(Places.class, places), hasQueue, isAlive, isGuarded);
+        name,
+        kind,
+        site,
+        agent,
+        capabilities.with(Places.class, places),
+        hasQueue,
+        isAlive,
+        isGuarded);
   }
 
   @Override
@@ -120,7 +139,7 @@ public final class FakeBackend implements Backend {
 
   @Override
   public String kind() {
-    return "fake";
+    return kind;
   }
 
   @Override

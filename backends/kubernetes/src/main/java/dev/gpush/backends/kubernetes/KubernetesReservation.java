@@ -446,7 +446,7 @@ final class KubernetesReservation {
                     "python-image: python:3.13-slim in its block of ~/.gpush/config.yaml",
                     "an image with /bin/sh and a Python 3.6 or later"));
         case BROKEN -> bad = Optional.of(of + log(each.getValue()));
-        case STARTING, RETRIED -> words = of + trouble(troubled, each.getValue(), of);
+        case STARTING, RETRIED, REFUSED -> words = of + trouble(troubled, each.getValue(), of);
         case UNPLACED, TAKEN -> words = of;
       }
     }
@@ -462,11 +462,23 @@ final class KubernetesReservation {
     if (trouble == null) {
       return "";
     }
+    if (PodFailure.of(pod).kind() == PodFailure.Kind.REFUSED) {
+      if (trouble.isLasting()) {
+        throw refusedImage(of);
+      }
+      return "";
+    }
     String words = trouble.words().isEmpty() ? "" : "; " + trouble.words();
     if (trouble.isLasting()) {
       throw place.failed(of + ", and for longer than assembly: allows" + words + log(pod));
     }
     return words;
+  }
+
+  private GpushException refusedImage(String why) {
+    String file = request.options().image().isPresent() ? "gpush.yaml" : "~/.gpush/config.yaml";
+    String remedy = "check image: in " + file + ", and pull secrets in " + place.namespace();
+    return new GpushException(new BackendFailure.ImageRefused(place.name(), why, remedy));
   }
 
   /** The last output of a container that has ended; empty if the user may not read it. */

@@ -114,7 +114,9 @@ final class KubernetesRefusalsTest {
       BackendFailure.ReserveFailed noImage =
           assertInstanceOf(
               BackendFailure.ReserveFailed.class, refused(none, place.request(1, LONG)));
-      assertTrue(noImage.reason().contains("its image cannot be pulled"), noImage::reason);
+      assertTrue(
+          noImage.reason().contains("its image 127.0.0.1:1/acme/train:1 cannot be pulled yet"),
+          noImage::reason);
       assertEquals(List.of(), place.leftovers());
     }
   }

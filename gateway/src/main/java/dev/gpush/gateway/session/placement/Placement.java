@@ -223,6 +223,7 @@ public final class Placement {
         } catch (GpushException failed) {
           requirePlace(failed);
           refusals.add(new Refusal(backend.name(), failed.failure()));
+          left.removeIf(name -> !RequestBuilder.isSubstitute(backend(name), config, wish));
           List<String> next = left.isEmpty() ? choice.queues() : left.subList(0, 1);
           if (next.isEmpty()) {
             throw refusals.size() == 1 ? failed : nowhere(refusals);

@@ -152,18 +152,24 @@ public final class RequestBuilder {
 
   /**
    * The backends that may be asked: those that were named, in that order, else those of the
-   * configuration. This machine is not asked for GPUs unless it is named, or is the only backend.
+   * configuration. This machine is not asked for GPUs or an image unless it is named, or is the
+   * only backend.
    */
   public List<Backend> candidates(Config config, ResolvedUp wish) {
     if (!wish.backends().isEmpty()) {
       return wish.backends().stream().map(name -> named(config, name)).toList();
     }
     List<Backend> all = backends.of(config);
-    if (wish.gpus().isNone() || config.isOrdered()) {
+    if (wish.gpus().isNone() && config.text("image").isEmpty()) {
       return all;
     }
-    List<Backend> others = all.stream().filter(each -> !each.kind().equals("local")).toList();
+    List<Backend> others = all.stream().filter(each -> isSubstitute(each, config, wish)).toList();
     return others.isEmpty() ? all : others;
+  }
+
+  /** This machine is none for a backend that failed, unless the user named it. */
+  static boolean isSubstitute(Backend backend, Config config, ResolvedUp wish) {
+    return !backend.kind().equals("local") || !wish.backends().isEmpty() || config.isOrdered();
   }
 
   private Backend named(Config config, String wanted) {

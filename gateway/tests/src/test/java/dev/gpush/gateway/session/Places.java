@@ -62,6 +62,10 @@ public final class Places {
     return FakeBackend.withAgents(name, site(name), rig.agent());
   }
 
+  public Backend local(String name) {
+    return FakeBackend.withAgents(name, site(name), rig.agent()).local();
+  }
+
   public Backend queueing(String name) {
     return queueing(name, () -> true);
   }

@@ -37,11 +37,6 @@ public final class CopyStreamCommand implements Action {
       String because = String.join("; ", call.failures().of(failed.failure()).because());
       call.console().write(true, because.getBytes(StandardCharsets.UTF_8));
       return AGAIN;
-    } catch (InterruptedException stop) {
-      if (call.invocation().isCancelled()) {
-        throw stop;
-      }
-      return AGAIN; // The gateway ends, and the next one goes on.
     }
   }
 

@@ -21,6 +21,8 @@ public record PodFailure(String words, Kind kind) {
     STARTING,
     /** Its start has failed and is tried again, which may help. */
     RETRIED,
+    /** A registry does not give its image. This is tried again too, and seldom helps. */
+    REFUSED,
     /** It will never run as requested. */
     BROKEN,
     /** The image has no Python, or no shell to find it with. */
@@ -30,22 +32,32 @@ public record PodFailure(String words, Kind kind) {
   }
 
   /** These reasons never end without a change by the user. */
-  private static final Set<String> HOPELESS = Set.of("InvalidImageName", "ErrImageNeverPull");
+  private static final Set<String> NO_IMAGE = Set.of("InvalidImageName", "ErrImageNeverPull");
+
+  private static final Set<String> PULLS = Set.of("ErrImagePull", "ImagePullBackOff");
 
   /** The kubelet tries again: a registry is busy, a secret comes later, a disk is slow. */
   private static final Set<String> RETRIED =
-      Set.of(
-          "ErrImagePull",
-          "ImagePullBackOff",
-          "CreateContainerConfigError",
-          "CreateContainerError",
-          "RunContainerError");
+      Set.of("CreateContainerConfigError", "CreateContainerError", "RunContainerError");
 
-  /** What a registry says of an image that it does not give. */
-  private static final Pattern REFUSED =
-      Pattern.compile("(?i)not found|manifest unknown|denied|unauthorized|invalid reference");
+  /** What a registry says to those who may not have an image. */
+  private static final Pattern DENIED =
+      Pattern.compile(
+          "(?i)denied|unauthorized|forbidden|no basic auth credentials|authorization failed"
+              + "|authentication required");
 
-  private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"");
+  private static final Pattern ABSENT =
+      Pattern.compile("(?i)not found|(manifest|name) unknown|invalid reference");
+
+  /** The names of images and registries. */
+  private static final Pattern NAMES = Pattern.compile("\"[^\"]*\"|https?://\\S+");
+
+  /** What kubelets and runtimes say before the words of the registry, with the name in each. */
+  private static final Pattern BEFORE_THE_REGISTRY =
+      Pattern.compile(
+          "^(Back-off pulling image \"[^\"]*\": |ErrImagePull: |rpc error: code = \\w+ desc = "
+              + "|failed to pull and unpack image \"[^\"]*\": "
+              + "|failed to resolve reference \"[^\"]*\": |Error response from daemon: )+");
 
   private static final String NO_SHELL = "its image has no /bin/sh";
 
@@ -62,7 +74,7 @@ public record PodFailure(String words, Kind kind) {
     Json.Obj waiting = container.object("state").object("waiting");
     Json.Obj ended = lastEnd(container);
     String why = waiting.text("reason").orElse("");
-    Optional<PodFailure> unstarted = unstarted(waiting);
+    Optional<PodFailure> unstarted = unstarted(container);
     if (unstarted.isPresent()) {
       return unstarted.get();
     }
@@ -91,11 +103,12 @@ public record PodFailure(String words, Kind kind) {
   private static Optional<PodFailure> beforehand(Json pod) {
     for (Json each : pod.object("status").items("initContainerStatuses")) {
       String of = "its init container " + each.text("name").orElse("") + ": ";
-      Optional<PodFailure> unstarted = unstarted(each.object("state").object("waiting"));
+      Optional<PodFailure> unstarted = unstarted(each);
       if (unstarted.isPresent()) {
-        boolean isRetried = unstarted.get().kind() == Kind.RETRIED;
+        Kind kind = unstarted.get().kind();
         return Optional.of(
-            new PodFailure(of + unstarted.get().words(), isRetried ? Kind.RETRIED : Kind.BROKEN));
+            new PodFailure(
+                of + unstarted.get().words(), kind == Kind.NO_PYTHON ? Kind.BROKEN : kind));
       }
       if (hasFailed(each)) {
         boolean isOver = Pods.hasEnded(pod);
@@ -149,27 +162,35 @@ public record PodFailure(String words, Kind kind) {
   }
 
   /** Why a container that waits cannot be started; empty if nothing has failed. */
-  private static Optional<PodFailure> unstarted(Json waiting) {
+  private static Optional<PodFailure> unstarted(Json container) {
+    Json.Obj waiting = container.object("state").object("waiting");
     String reason = waiting.text("reason").orElse("");
     String message = waiting.text("message").orElse("");
-    String said = message.isEmpty() ? reason : ClusterText.clean(message);
-    if (HOPELESS.contains(reason)) {
-      return Optional.of(new PodFailure("its image cannot be pulled: " + said, Kind.BROKEN));
+    if (NO_IMAGE.contains(reason) || PULLS.contains(reason)) {
+      return Optional.of(unpulled(container.text("image"), reason, message));
     }
     if (!RETRIED.contains(reason)) {
       return Optional.empty();
     }
-    if (reason.equals("ErrImagePull") || reason.equals("ImagePullBackOff")) {
-      // The names of images are quoted.
-      boolean isRefused = REFUSED.matcher(QUOTED.matcher(message).replaceAll("")).find();
-      return Optional.of(
-          isRefused
-              ? new PodFailure("its image cannot be pulled: " + said, Kind.BROKEN)
-              : new PodFailure("its image cannot be pulled yet: " + said, Kind.RETRIED));
-    }
     PodFailure broken = broken(unstarted(message.isEmpty() ? reason : message));
     return Optional.of(
         broken.kind() == Kind.NO_PYTHON ? broken : new PodFailure(broken.words(), Kind.RETRIED));
+  }
+
+  private static PodFailure unpulled(Optional<String> image, String reason, String message) {
+    String registry = BEFORE_THE_REGISTRY.matcher(message).replaceFirst("");
+    String said = registry.isEmpty() ? reason : ClusterText.clean(registry);
+    String what = "its image" + image.map(name -> " " + name).orElse("") + " cannot be pulled";
+    String anonymous = NAMES.matcher(message).replaceAll("");
+    if (DENIED.matcher(anonymous).find()) {
+      return new PodFailure(
+          what + ": " + said + "; the cluster's token for the registry may have expired",
+          Kind.REFUSED);
+    }
+    boolean isRefused = NO_IMAGE.contains(reason) || ABSENT.matcher(anonymous).find();
+    return isRefused
+        ? new PodFailure(what + ": " + said, Kind.REFUSED)
+        : new PodFailure(what + " yet: " + said, Kind.RETRIED);
   }
 
   private static PodFailure broken(String words) {

@@ -20,7 +20,7 @@ import java.util.TreeMap;
  */
 public record Pods(List<Json> all) {
   private static final Set<PodFailure.Kind> STARTING =
-      Set.of(PodFailure.Kind.STARTING, PodFailure.Kind.RETRIED);
+      Set.of(PodFailure.Kind.STARTING, PodFailure.Kind.RETRIED, PodFailure.Kind.REFUSED);
 
   private static final String INDEX = "batch.kubernetes.io/job-completion-index";
 

@@ -30,6 +30,9 @@ public final class StartupEvents {
    */
   private static final Duration QUIET = Duration.ofSeconds(5);
 
+  /** By then the kubelet has tried again: one refusal may be a mistake of the registry. */
+  private static final Duration REFUSED = Duration.ofSeconds(30);
+
   private final Namespace place;
   private final Map<String, Long> since = new HashMap<>();
   private Optional<Long> begun = Optional.empty();
@@ -42,7 +45,7 @@ public final class StartupEvents {
    * The trouble of a pod that is being started.
    *
    * @param words of its last event; empty if only its status has them
-   * @param isLasting for longer than pods may take to be placed
+   * @param isLasting for longer than pods may take to be placed, or a registry may refuse
    */
   public record Trouble(String words, boolean isLasting) {}
 
@@ -68,13 +71,15 @@ public final class StartupEvents {
           event
               .filter(each -> each.text("type").orElse("").equals("Warning"))
               .flatMap(each -> each.text("message"));
-      if (said.isPresent() || PodFailure.of(pod).kind() == PodFailure.Kind.RETRIED) {
+      PodFailure.Kind kind = PodFailure.of(pod).kind();
+      if (said.isPresent() || kind != PodFailure.Kind.STARTING) {
         long first = since.computeIfAbsent(name, _ -> now);
         // A pull that is tried again may take long.
         boolean isPulling =
             event.filter(each -> each.text("reason").orElse("").equals("Pulling")).isPresent();
-        boolean isLasting =
-            !isPulling && now - first > place.settings().scheduling().assembly().toNanos();
+        Duration limit =
+            kind == PodFailure.Kind.REFUSED ? REFUSED : place.settings().scheduling().assembly();
+        boolean isLasting = !isPulling && now - first > limit.toNanos();
         found.put(name, new Trouble(ClusterText.clean(said.orElse("")), isLasting));
       } else {
         since.remove(name);

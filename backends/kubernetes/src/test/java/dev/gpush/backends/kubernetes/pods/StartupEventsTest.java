@@ -63,16 +63,38 @@ final class StartupEventsTest {
         "ImagePullBackOff | Back-off pulling image \"a\": 429 Too Many Requests | RETRIED",
         "ImagePullBackOff | Back-off pulling image \"acme/denied\" | RETRIED",
         "ErrImagePull | dial tcp: lookup ghcr.io: no such host | RETRIED",
-        "ImagePullBackOff | Back-off pulling image \"a\": ErrImagePull: a: not found | BROKEN",
-        "ErrImagePull | manifest unknown | BROKEN",
-        "ErrImagePull | pull access denied for a | BROKEN",
-        "ErrImagePull | 401 Unauthorized | BROKEN",
-        "InvalidImageName | couldn't parse image name | BROKEN",
+        "ErrImagePull | failed to do request: Head https://r.io/v2/denied: EOF | RETRIED",
+        "ImagePullBackOff | Back-off pulling image \"a\": ErrImagePull: a: not found | REFUSED",
+        "ErrImagePull | manifest unknown | REFUSED",
+        "ErrImagePull | pull access denied for a | REFUSED",
+        "ErrImagePull | 401 Unauthorized | REFUSED",
+        "ErrImagePull | HEAD request to https://r.io: 403 Forbidden | REFUSED",
+        "ErrImagePull | no basic auth credentials | REFUSED",
+        "InvalidImageName | couldn't parse image name | REFUSED",
+        "ErrImageNeverPull | image is not present with pull policy of Never | REFUSED",
         "CreateContainerConfigError | failed to sync secret cache: timed out | RETRIED",
         "RunContainerError | exec: \"/bin/sh\": no such file or directory | NO_PYTHON",
       })
   void whatMayPassByItselfIsTriedAgain(String reason, String message, Kind kind) {
     assertEquals(kind, PodFailure.of(waiting(reason, message)).kind());
+  }
+
+  /** The names in front are longer than what is shown of a message. */
+  @Test
+  void theRegistrysOwnWordsAreShown() {
+    String image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/team/train:2026-11";
+    String url = "https://123456789012.dkr.ecr.us-east-1.amazonaws.com/v2/team/train/manifests/1";
+    String message =
+        "Back-off pulling image \"%1$s\": ErrImagePull: failed to pull and unpack image \"%1$s\":"
+            + " failed to resolve reference \"%1$s\": unexpected status from HEAD request to "
+            + url
+            + ": 403 Forbidden";
+
+    assertEquals(
+        "its image cannot be pulled: unexpected status from HEAD request to "
+            + url
+            + ": 403 Forbidden; the cluster's token for the registry may have expired",
+        PodFailure.of(waiting("ImagePullBackOff", message.formatted(image))).words());
   }
 
   private void lastEvent(String type, String reason) {
@@ -113,6 +135,20 @@ final class StartupEventsTest {
     lastEvent("Warning", "Failed");
     assertFalse(looked(BUSY, Duration.ofSeconds(60)).orElseThrow().isLasting());
     assertTrue(looked(BUSY, Duration.ofSeconds(1)).orElseThrow().isLasting());
+  }
+
+  @Test
+  void aRefusalIsLastingOnceTheKubeletHasTriedAgain() throws Exception {
+    Json refused = waiting("ImagePullBackOff", "401 Unauthorized");
+    lastEvent("Normal", "BackOff");
+
+    looked(refused, Duration.ZERO);
+    looked(refused, Duration.ofSeconds(6));
+    assertFalse(looked(refused, Duration.ofSeconds(30)).orElseThrow().isLasting());
+    lastEvent("Normal", "Pulling");
+    assertFalse(looked(refused, Duration.ofSeconds(1)).orElseThrow().isLasting());
+    lastEvent("Normal", "BackOff");
+    assertTrue(looked(refused, Duration.ofSeconds(1)).orElseThrow().isLasting());
   }
 
   @Test

@@ -154,6 +154,43 @@ final class PlacementTest {
   }
 
   @Test
+  void thisMachineIsTakenForNoBackendThatFailedUnlessItIsNamed() throws Exception {
+    places.trouble("cw").fail(Operation.RESERVE, Moment.BEFORE);
+    GatewaySessions sessions = sessions(places.plain("cw"), places.local("here"));
+
+    GpushException thrown =
+        assertThrows(GpushException.class, () -> sessions.up(places.ask(0), talk));
+
+    assertInstanceOf(BackendFailure.Unavailable.class, thrown.failure());
+    assertEquals(List.of(), rig.ledger().load());
+    Files.writeString(
+        rig.path("home/config.yaml"),
+        """
+        defaults: {backends: [cw, here]}
+        backends: {cw: {kind: local}, here: {kind: local}}
+        """);
+    places.trouble("cw").fail(Operation.RESERVE, Moment.BEFORE);
+    assertEquals("here", sessions.up(places.ask(0), talk).backend());
+    until("cw is proved free", () -> entry().others().isEmpty());
+    down(sessions);
+  }
+
+  @Test
+  void thisMachineIsNotAskedForAnImage() throws Exception {
+    GatewaySessions sessions = sessions(places.local("here"), places.plain("cw"));
+    assertEquals(List.of("here", "cw"), asked(sessions));
+
+    Files.writeString(rig.path("project/gpush.yaml"), "image: acme/train:1\n");
+
+    assertEquals(List.of("cw"), asked(sessions));
+    assertEquals(List.of("here"), asked(sessions(places.local("here"))));
+  }
+
+  private List<String> asked(GatewaySessions sessions) throws InterruptedException {
+    return sessions.plan(places.ask(0)).offers().stream().map(Outlook.Offer::backend).toList();
+  }
+
+  @Test
   void fallsOverFromNowToAQueue() throws Exception {
     places.fill("hpc");
     places.trouble("rack").fail(Operation.RESERVE, Moment.BEFORE);
