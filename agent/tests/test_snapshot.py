@@ -1,6 +1,7 @@
 """Runs from a snapshot: real files that the real conversation has written, and real supervisors."""
 import json
 import os
+import shutil
 import signal
 import sys
 import unittest
@@ -146,6 +147,40 @@ class SnapshotTest(FilesTest):
         self.load().bring(False)
         self.assertEqual(read(self.root, "out.run-7/model.pt"), b"1")
         self.assertEqual(self.names(), ["out", "out.run-7", "pkg", "train.py"])
+
+    def elsewhere(self):
+        """Data of others, outside the workspace."""
+        scratch = os.path.join(os.path.dirname(self.root), "scratch")
+        for name in ("shard-0", "a.txt", "deep/a.txt"):
+            put(b"theirs", scratch, name)
+        return scratch
+
+    def test_a_link_to_data_in_the_place_of_a_folder_comes_home_as_the_link(self):
+        scratch = self.elsewhere()
+        made = self.make()
+        shutil.rmtree(self.tree + "/pkg")
+        os.symlink(scratch, self.tree + "/pkg")
+        made.show()
+        self.assertEqual(self.names("pkg"), ["deep", "model.py"])
+
+        self.assertEqual(made.bring(True), ["pkg has changed meanwhile; this run's is pkg.run-7"])
+        self.assertEqual(read(self.tree, "pkg/shard-0"), b"theirs")     # for the next attempt
+        self.assertEqual(self.load().bring(False), [])
+
+        self.assertEqual(sorted(os.listdir(scratch)), ["a.txt", "deep", "shard-0"])
+        self.assertEqual(os.listdir(scratch + "/deep"), ["a.txt"])
+        self.assertEqual(os.readlink(self.root + "/pkg.run-7"), scratch)
+        self.assertEqual(self.names("pkg"), ["deep", "model.py"])
+        self.assertEqual(self.names("pkg/deep"), ["a.txt"])
+
+    def test_a_file_in_the_place_of_a_folder_comes_home(self):
+        made = self.make()
+        shutil.rmtree(self.tree + "/pkg/deep")
+        put(b"packed", self.tree, "pkg/deep")
+        left = snapshot.Left(os.path.dirname(snapshot.folder_of(self.root, self.state, 7)))
+        self.assertTrue(left.is_alone(b"7/project/pkg/deep"))
+        self.assertEqual(made.bring(False), ["pkg/deep has changed meanwhile; this run's is pkg/deep.run-7"])
+        self.assertEqual(read(self.root, "pkg/deep.run-7"), b"packed")
 
     def test_links_by_whole_paths_lead_to_where_things_are_now(self):
         made = self.make()

@@ -174,14 +174,21 @@ class Snapshot:
     def made(self, folders=None):
         """The paths of what the run has made at places that gpush did not know."""
         for folder in self.folders if folders is None else folders:
-            try:
-                names = os.listdir(os.path.join(self.tree, folder))
-            except (FileNotFoundError, NotADirectoryError):
+            if not self.is_folder(folder):
                 continue        # the run has removed it
-            for name in sorted(names):
+            for name in sorted(os.listdir(os.path.join(self.tree, folder))):
                 path = os.path.join(folder, name) if folder else name
-                if path not in self.known and name not in MADE_AGAIN and not self.leads_home(path):
+                if not self.is_known(path) and name not in MADE_AGAIN and not self.leads_home(path):
                     yield path
+
+    def is_folder(self, folder):
+        """Whether it still is one. A run may put a link to data in its place or above it: what is behind that is not the run's."""
+        parts = folder.split(b"/") if folder else []
+        return all(is_real_folder(os.path.join(self.tree, *parts[:count])) for count in range(len(parts) + 1))
+
+    def is_known(self, path):
+        """What the run has put in the place of a folder of gpush's is not."""
+        return path in self.copied or path in self.known and is_real_folder(os.path.join(self.tree, path))
 
     def leads_home(self, path):
         """A link to what others have at the place, or to what an attempt before has brought beside that."""
@@ -285,7 +292,7 @@ class Snapshot:
 
     def is_changed(self, path, entry):
         status = look(os.path.join(self.tree, path))
-        if status is None:
+        if status is None or not self.is_folder(os.path.dirname(path)):
             return False
         if entry[0] == LINK:
             return target_of(os.path.join(self.tree, path)) != entry[3].encode("utf-8")
@@ -430,6 +437,11 @@ def look(path):
         return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def is_real_folder(path):
+    status = look(path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def target_of(path):
