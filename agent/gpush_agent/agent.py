@@ -109,6 +109,8 @@ class Agent:
         self.watch()
         self.watch_lease()
         self.memo.sessions.end(self.loop)
+        if self.again:
+            self.peers.failures.resume()
         if self.taken is not None:      # announced to the agent before this one
             self.notices.taken = True
             self.leave()
