@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -288,10 +289,23 @@ class SnapshotTest(FilesTest):
     def test_one_that_is_not_whole_is_none(self):
         self.make()
         os.unlink(os.path.join(snapshot.folder_of(self.root, self.state, 7), snapshot.MADE))
-        self.assertEqual(snapshot.clean(self.root, self.state, {7}), [])
-        self.assertTrue(os.path.exists(self.tree))
-        snapshot.clean(self.root, self.state, ())
-        self.assertFalse(os.path.exists(self.tree))
+        folder = snapshot.folder_of(self.root, self.state, 7)
+        for alive, is_last, changed_ago, stays in (({7}, False, snapshot.KEPT_S + 9, True), ((), False, 9, True),
+                                                   ((), True, 9, False), ((), False, snapshot.KEPT_S + 9, False)):
+            os.makedirs(self.tree, exist_ok=True)
+            os.utime(folder, (time.time() - changed_ago,) * 2)
+            self.assertEqual(snapshot.clean(self.root, self.state, alive, is_last), [])
+            self.assertEqual(os.path.exists(self.tree), stays, (alive, is_last, changed_ago))
+
+    def test_another_run_leaves_that_of_a_long_attempt_to_the_next_one(self):
+        made = self.make()
+        put(b"1", self.tree, "out/model.pt")
+        os.utime(os.path.join(made.folder, snapshot.MADE), (time.time() - 2 * snapshot.KEPT_S,) * 2)
+        made.bring(True)
+        self.assertEqual(snapshot.clean(self.root, self.state, {8}), [])
+        self.assertTrue(os.path.exists(self.tree))      # its start follows when run.snapshot has made sure of it
+        self.assertEqual(snapshot.make(self.root, self.state, 7, 1, again=True), self.tree)
+        self.assertEqual(read(self.tree, "out/model.pt"), b"1")
 
 
 class KeptTest(FilesTest):

@@ -247,7 +247,9 @@ class Snapshot:
         for path, entry in self.copied.items():
             self.each(path, lambda path=path, entry=entry: self.bring_changed(path, entry, keeps))
         self.hide_rest()
-        if not keeps and not self.is_stuck:
+        if keeps:
+            self.each(b"", lambda: os.utime(os.path.join(self.folder, MADE)))       # see KEPT_S
+        elif not self.is_stuck:
             shutil.rmtree(self.folder, ignore_errors=True)
         return self.told[:MOST_TOLD] + (["and %d more" % (len(self.told) - MOST_TOLD)] if len(self.told) > MOST_TOLD else [])
 
@@ -365,9 +367,12 @@ def clean(root, state, alive, is_last=False):
         folder = os.path.join(place, name)
         try:
             found = Snapshot.load(folder)
+            since = os.stat(os.path.join(folder, MADE) if found is not None else folder).st_mtime
+            if not is_last and time.time() - since <= KEPT_S:
+                continue
             if found is None:
                 shutil.rmtree(folder, ignore_errors=True)
-            elif is_last or time.time() - os.stat(os.path.join(folder, MADE)).st_mtime > KEPT_S:
+            else:
                 told += found.bring(False)
         except OSError:
             pass                # it stays
