@@ -9,9 +9,10 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from gpush_agent.core.loop import Loop  # noqa: E402
 from gpush_agent.core.refused import Refused  # noqa: E402
 from gpush_agent.files import kept, snapshot, sync, unsaved  # noqa: E402
-from gpush_agent.runs import journal, requests, rundir  # noqa: E402
+from gpush_agent.runs import journal, keeper, requests, rundir  # noqa: E402
 from test_files import FilesTest, Gateway  # noqa: E402
 from test_supervisor import RunTest, until  # noqa: E402
 
@@ -306,6 +307,22 @@ class SnapshotTest(FilesTest):
         self.assertTrue(os.path.exists(self.tree))      # its start follows when run.snapshot has made sure of it
         self.assertEqual(snapshot.make(self.root, self.state, 7, 1, again=True), self.tree)
         self.assertEqual(read(self.tree, "out/model.pt"), b"1")
+
+    def test_a_keeper_that_is_killed_before_it_reads_that_the_run_is_over(self):
+        made, loop, told = self.make(), Loop(), []
+        self.addCleanup(loop.selector.close)
+        self.addCleanup(loop.wake_in.close)
+        self.addCleanup(loop.wake_out.close)
+        lock = os.open(os.path.join(self.base, "lock"), os.O_RDWR | os.O_CREAT)
+        self.addCleanup(os.close, lock)
+        one = keeper.Keeper(loop, made.folder, lock, "mark")
+        os.kill(one.pid, signal.SIGSTOP)
+        os.waitpid(one.pid, os.WUNTRACED)
+        one.end(True, told.append)
+        os.kill(one.pid, signal.SIGKILL)
+        os.waitpid(one.pid, 0)
+        loop.turn()
+        self.assertEqual([len(lines) for lines in told], [1])
 
 
 class KeptTest(FilesTest):
