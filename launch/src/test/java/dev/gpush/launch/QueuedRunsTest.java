@@ -21,6 +21,7 @@ import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -91,6 +92,24 @@ final class QueuedRunsTest {
     assertFalse(second.get().launched().fromSnapshot());
     assertTrue(talk.said().contains("waiting for run 1"));
     assertEquals(List.of("release", "acquire", "release"), turn.calls());
+  }
+
+  @Test
+  void slotsOfARunThatMayStartAgainAreNotFreeBetweenItsAttempts() throws Exception {
+    String failed = "{\"exit\": 1, \"signal\": null, \"first\": null, \"stopped\": false}";
+    var once = new RunRequest.Ranks(Optional.empty(), 1);
+    launcher.launch(Asked.with(once, on("0-1")), input(), new FakeTurn(), talk);
+    nodes.get(0).end(1, failed);
+    var full =
+        assertThrows(
+            GpushException.class, () -> launcher.launch(on("0"), input(), new FakeTurn(), talk));
+    assertEquals(new LaunchFailure.NoFreeSlots("--on 0", List.of("run 1")), full.failure());
+
+    nodes.get(1).end(1, failed);
+    nodes.get(1).awaitCall("start 1 again");
+    nodes.get(0).awaitCall("start 1 again");
+    launcher.stop(1, "KILL", Duration.ZERO, talk);
+    assertEquals(2, launcher.launch(on("0"), input(), new FakeTurn(), talk).number());
   }
 
   @Test

@@ -29,7 +29,7 @@ public record RunListing(LaunchSite site, Tasks tasks) {
     return list(Json.object(), node -> nodes.contains(node.info().index()));
   }
 
-  /** Node → slot → run, as the nodes report it. */
+  /** Node → slot → run, as the nodes report it; may be changed. */
   public Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
     var busy = new TreeMap<Integer, Map<String, Integer>>();
     List<List<Json>> listed = list(Json.object("alive", true), _ -> true);
