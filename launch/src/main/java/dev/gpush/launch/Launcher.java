@@ -284,9 +284,10 @@ public final class Launcher implements AutoCloseable {
         }
       } catch (TimeoutException silent) {
         // A node does not answer; its link may be back at the next look.
-      } catch (GpushException full) {
-        if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
-          throw full;
+      } catch (GpushException failed) {
+        if (!(failed.failure() instanceof LaunchFailure.NoFreeSlots)
+            && !RunListing.isSilent(failed)) {
+          throw failed;
         }
       }
     }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Task;
@@ -92,6 +94,16 @@ final class QueuedRunsTest {
     assertFalse(second.get().launched().fromSnapshot());
     assertTrue(talk.said().contains("waiting for run 1"));
     assertEquals(List.of("release", "acquire", "release"), turn.calls());
+  }
+
+  @Test
+  void waitsForNodesThatCannotAnswerNow() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    nodes.get(0).failList(new AgentFailure.Refused("run.list", "timeout", Json.object()));
+    nodes.get(1).failList(new AgentFailure.LinkOver(1, "its agent was replaced by another one"));
+    nodes.get(0).end(1, OK);
+
+    assertEquals(2, second.get().number());
   }
 
   @Test
