@@ -236,6 +236,15 @@ final class FabricPlannerTest {
     assertEquals("gpush.yaml:4", own.source());
   }
 
+  /** An index counts the addresses of one port, and ranks tell each other the address itself. */
+  @Test
+  void gidIndexMayDifferBetweenNodes() {
+    Json conf =
+        Json.object("path", "/etc/nccl.conf", "variables", Json.object("NCCL_IB_GID_INDEX", "5"));
+
+    assertEquals(List.of(), plan(Gangs.with(Gangs.two(), 1, "conf", List.of(conf))).refusals());
+  }
+
   @Test
   void whatMustAgreeIsRefusedWhenItDiffers() {
     Json conf =
