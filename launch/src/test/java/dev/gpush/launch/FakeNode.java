@@ -370,7 +370,8 @@ public final class FakeNode implements NodeCalls {
         return InputStream.nullInputStream();
       }
       if (arguments.flag("follow")) {
-        calls.add((arguments.flag("events") ? "watch " : "follow ") + number);
+        String since = arguments.get("since_s").isPresent() ? " since" : "";
+        calls.add((arguments.flag("events") ? "watch " : "follow ") + number + since);
         lock.notifyAll();
         return new Following(run, offset, nextBreak(arguments), arguments.flag("events"));
       }
