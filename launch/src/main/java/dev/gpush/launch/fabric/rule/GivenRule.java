@@ -56,12 +56,10 @@ public final class GivenRule {
     if (values.size() < 2) {
       return;
     }
-    var parts = new ArrayList<String>();
-    values.forEach((value, nodes) -> parts.add(value + " on " + nodes.words()));
     draft.refuse(
         "must-agree",
         view.gang().all(),
-        name + " differs between the nodes: " + String.join(", ", parts),
+        name + " differs between the nodes: " + RailRule.listed(values),
         "NCCL hangs or fails when ranks disagree about it",
         "set it for all nodes: " + name + "=VALUE before the command");
   }
