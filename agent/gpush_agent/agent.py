@@ -109,6 +109,8 @@ class Agent:
         self.watch()
         self.watch_lease()
         self.memo.sessions.end(self.loop)
+        if self.again:
+            self.peers.failures.resume()
         if self.taken is not None:      # announced to the agent before this one
             self.notices.taken = True
             self.leave()
@@ -176,6 +178,9 @@ class Agent:
 
     def watch(self):
         """Every few seconds: checks the folder, the locks and the gateway's silence."""
+        leave = self.config.get("leave_s")
+        # First: it goes on after a failure below.
+        self.loop.after(WATCH_SECONDS if leave is None else min(WATCH_SECONDS, max(0.05, leave / 4.0)), self.watch)
         self.check_folder()
         if not self.ending:
             self.keeper.look()
@@ -185,10 +190,8 @@ class Agent:
             if now - self.pipe.heard >= PING_SECONDS and not self.link.control:
                 self.link.ping(int(now * 1000))
             self.unlinked_since = now
-        leave = self.config.get("leave_s")
         if leave is not None and self.pipe is None and now - self.unlinked_since >= leave:
             self.finish("left")
-        self.loop.after(WATCH_SECONDS if leave is None else min(WATCH_SECONDS, max(0.05, leave / 4.0)), self.watch)
 
     def check_folder(self):
         """The folder was removed: makes it again, so that the agent can be found."""

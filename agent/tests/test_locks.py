@@ -159,6 +159,16 @@ class LockFile(unittest.TestCase):
 
 
 class AgentTest(NodeTest):
+    def test_it_does_so_where_it_cannot_say_that_its_folder_is_in_use(self):
+        lock = {"path": os.path.join(self.base, "locks", "gpu-2"), "label": "gpu"}
+        read_only = testclient.text("host/locks.py").replace("    os.utime(fd)", "    raise OSError(errno.EROFS, 'read only')").replace(
+            "TOUCH_SECONDS = ", "TOUCH_SECONDS = -1 or ")
+        quick = testclient.text("agent.py").replace("WATCH_SECONDS = 5.0", "WATCH_SECONDS = 0.05")
+        self.client(locks=[lock], extra={"agent": quick, "host/locks": read_only})
+        for _ in range(2):
+            os.unlink(lock["path"])
+            until(lambda: os.path.exists(lock["path"]) and is_locked(lock["path"]), what="lock")
+
     def test_an_agent_looks_after_its_locks(self):
         wanted = [{"path": os.path.join(self.base, "locks", "gpu-%d" % number), "label": "gpu"} for number in (2, 3)]
         quick = testclient.text("agent.py").replace("WATCH_SECONDS = 5.0", "WATCH_SECONDS = 0.05")

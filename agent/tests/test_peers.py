@@ -71,9 +71,9 @@ class GangTest(NodeTest):
 
 
 class FailureTest(GangTest):
-    def nodes(self, count):
+    def nodes(self, count, **more):
         for node in range(count):
-            self.start(node, nodes=count)
+            self.start(node, nodes=count, **more)
         self.lined(*range(1, count))
         return [self.attach(node) for node in range(count)]
 
@@ -116,6 +116,32 @@ class FailureTest(GangTest):
         os.kill(until(lambda: rundir.read(folder, "lock").get("pid"), LONG, "supervisor"), signal.SIGKILL)
         self.assertTrue(self.exit_of(clients[0], 4)["stopped"])
         self.assertEqual(clients[0].call("run.status", run=4)["first_node"]["lost"], True)
+
+    def test_a_failure_after_an_agent_was_killed_is_told_by_the_next_one(self):
+        clients = self.nodes(2, guard=True)
+        go, port = os.path.join(self.base, "go"), free_port()
+        self.run_on(clients[0], 0, 4, port, "exec sleep 1000")
+        self.run_on(clients[1], 1, 4, port, "while [ ! -e %s ]; do sleep 0.05; done; exit 7" % go)
+        os.kill(clients[1].welcome["pid"], signal.SIGKILL)
+        self.gone(clients[1].welcome["pid"])
+        self.assertTrue(self.attach(1).welcome["again"])
+        open(go, "w").close()
+        self.assertTrue(self.exit_of(clients[0], 4)["stopped"])
+        self.assertEqual(clients[0].call("run.status", run=4)["first_node"]["exit"], 7)
+
+    def test_and_so_is_one_while_there_was_none(self):
+        clients = self.nodes(2, guard=True)
+        go, port = os.path.join(self.base, "go"), free_port()
+        self.run_on(clients[0], 0, 4, port, "exec sleep 1000")
+        self.run_on(clients[1], 1, 4, port, "while [ ! -e %s ]; do sleep 0.05; done; exit 7" % go)
+        guard = self.control("status", node=1)["guard"]
+        os.kill(guard, signal.SIGSTOP)
+        os.kill(clients[1].welcome["pid"], signal.SIGKILL)
+        self.gone(clients[1].welcome["pid"])
+        open(go, "w").close()
+        until(lambda: rundir.has_ended(os.path.join(self.path(1, ".gpush"), "runs", "4")), LONG, "its end")
+        os.kill(guard, signal.SIGCONT)
+        self.assertTrue(self.exit_of(clients[0], 4)["stopped"])
 
     def test_a_run_that_is_asked_to_stop_on_one_node_goes_on_elsewhere(self):
         clients = self.nodes(2)

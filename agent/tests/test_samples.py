@@ -270,18 +270,30 @@ class RanksTest(unittest.TestCase):
             self.assertEqual([rank["rank"] for rank in found], expected)
             self.assertEqual(sorted(rank["pid"] for rank in found), pids)
 
+    def test_ranks_that_a_thread_has_started_are_found(self):
+        process, pids = self.launched({"PMI_RANK": "1"}, RANK="1", THREAD="yes")
+        found = processes.Ranks().sample([(7, "command", 1, [process.pid])], 1.0)[0]["ranks"]
+        self.assertEqual([(rank["rank"], rank["pid"]) for rank in found], [(1, pids[0])])
+
+    def test_tasks_of_a_batch_script_are_its_ranks(self):
+        process, pids = self.launched(*[{"RANK": str(rank), "SLURM_STEP_NUM_TASKS": "4"} for rank in (2, 3)], RANK="1")
+        found = processes.Ranks().sample([(7, "command", 1, [process.pid])], 1.0)[0]["ranks"]
+        self.assertEqual([rank["rank"] for rank in found], [2, 3])
+        self.assertEqual(sorted(rank["pid"] for rank in found), pids)
+
     def launched(self, *ranks, **variables):
-        """A launcher with children, each with variables of its own: its process, and their pids."""
+        """A launcher with children, each with variables of its own: its process, and their pids. With THREAD, a thread starts them."""
         child = "import os, sys; os.write(1, b'%d\\n' % os.getpid()); sys.stdin.read()"
-        launcher = ("import os, subprocess, sys; [subprocess.Popen([sys.executable, '-c', %r], env=dict(os.environ, **rank)) "
-                    "for rank in %r]; sys.stdin.read()" % (child, ranks))
+        launcher = ("import os, subprocess, sys, threading\ndef start():\n"
+                    " [subprocess.Popen([sys.executable, '-c', %r], env=dict(os.environ, **rank)) for rank in %r]; sys.stdin.read()\n"
+                    "threading.Thread(target=start).start() if 'THREAD' in os.environ else start()\n" % (child, ranks))
         process = subprocess.Popen([os.sys.executable, "-c", launcher], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    env=dict({name: value for name, value in os.environ.items() if name != "RANK"}, **variables))
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.stdin.close)
         pids = sorted(int(process.stdout.readline()) for _ in ranks)
-        if not processes.children(process.pid):
+        if not processes.processes.children(process.pid):
             self.skipTest("this kernel does not list children")
         return process, pids
 

@@ -1,15 +1,18 @@
 """Runs from a snapshot: real files that the real conversation has written, and real supervisors."""
 import json
 import os
+import shutil
 import signal
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from gpush_agent.core.loop import Loop  # noqa: E402
 from gpush_agent.core.refused import Refused  # noqa: E402
 from gpush_agent.files import kept, snapshot, sync, unsaved  # noqa: E402
-from gpush_agent.runs import journal, requests, rundir  # noqa: E402
+from gpush_agent.runs import journal, keeper, requests, rundir  # noqa: E402
 from test_files import FilesTest, Gateway  # noqa: E402
 from test_supervisor import RunTest, until  # noqa: E402
 
@@ -147,6 +150,40 @@ class SnapshotTest(FilesTest):
         self.assertEqual(read(self.root, "out.run-7/model.pt"), b"1")
         self.assertEqual(self.names(), ["out", "out.run-7", "pkg", "train.py"])
 
+    def elsewhere(self):
+        """Data of others, outside the workspace."""
+        scratch = os.path.join(os.path.dirname(self.root), "scratch")
+        for name in ("shard-0", "a.txt", "deep/a.txt"):
+            put(b"theirs", scratch, name)
+        return scratch
+
+    def test_a_link_to_data_in_the_place_of_a_folder_comes_home_as_the_link(self):
+        scratch = self.elsewhere()
+        made = self.make()
+        shutil.rmtree(self.tree + "/pkg")
+        os.symlink(scratch, self.tree + "/pkg")
+        made.show()
+        self.assertEqual(self.names("pkg"), ["deep", "model.py"])
+
+        self.assertEqual(made.bring(True), ["pkg has changed meanwhile; this run's is pkg.run-7"])
+        self.assertEqual(read(self.tree, "pkg/shard-0"), b"theirs")     # for the next attempt
+        self.assertEqual(self.load().bring(False), [])
+
+        self.assertEqual(sorted(os.listdir(scratch)), ["a.txt", "deep", "shard-0"])
+        self.assertEqual(os.listdir(scratch + "/deep"), ["a.txt"])
+        self.assertEqual(os.readlink(self.root + "/pkg.run-7"), scratch)
+        self.assertEqual(self.names("pkg"), ["deep", "model.py"])
+        self.assertEqual(self.names("pkg/deep"), ["a.txt"])
+
+    def test_a_file_in_the_place_of_a_folder_comes_home(self):
+        made = self.make()
+        shutil.rmtree(self.tree + "/pkg/deep")
+        put(b"packed", self.tree, "pkg/deep")
+        left = snapshot.Left(os.path.dirname(snapshot.folder_of(self.root, self.state, 7)))
+        self.assertTrue(left.is_alone(b"7/project/pkg/deep"))
+        self.assertEqual(made.bring(False), ["pkg/deep has changed meanwhile; this run's is pkg/deep.run-7"])
+        self.assertEqual(read(self.root, "pkg/deep.run-7"), b"packed")
+
     def test_links_by_whole_paths_lead_to_where_things_are_now(self):
         made = self.make()
         put(b"5", self.tree, "out/step-5/model.pt")
@@ -253,10 +290,39 @@ class SnapshotTest(FilesTest):
     def test_one_that_is_not_whole_is_none(self):
         self.make()
         os.unlink(os.path.join(snapshot.folder_of(self.root, self.state, 7), snapshot.MADE))
-        self.assertEqual(snapshot.clean(self.root, self.state, {7}), [])
-        self.assertTrue(os.path.exists(self.tree))
-        snapshot.clean(self.root, self.state, ())
-        self.assertFalse(os.path.exists(self.tree))
+        folder = snapshot.folder_of(self.root, self.state, 7)
+        for alive, is_last, changed_ago, stays in (({7}, False, snapshot.KEPT_S + 9, True), ((), False, 9, True),
+                                                   ((), True, 9, False), ((), False, snapshot.KEPT_S + 9, False)):
+            os.makedirs(self.tree, exist_ok=True)
+            os.utime(folder, (time.time() - changed_ago,) * 2)
+            self.assertEqual(snapshot.clean(self.root, self.state, alive, is_last), [])
+            self.assertEqual(os.path.exists(self.tree), stays, (alive, is_last, changed_ago))
+
+    def test_another_run_leaves_that_of_a_long_attempt_to_the_next_one(self):
+        made = self.make()
+        put(b"1", self.tree, "out/model.pt")
+        os.utime(os.path.join(made.folder, snapshot.MADE), (time.time() - 2 * snapshot.KEPT_S,) * 2)
+        made.bring(True)
+        self.assertEqual(snapshot.clean(self.root, self.state, {8}), [])
+        self.assertTrue(os.path.exists(self.tree))      # its start follows when run.snapshot has made sure of it
+        self.assertEqual(snapshot.make(self.root, self.state, 7, 1, again=True), self.tree)
+        self.assertEqual(read(self.tree, "out/model.pt"), b"1")
+
+    def test_a_keeper_that_is_killed_before_it_reads_that_the_run_is_over(self):
+        made, loop, told = self.make(), Loop(), []
+        self.addCleanup(loop.selector.close)
+        self.addCleanup(loop.wake_in.close)
+        self.addCleanup(loop.wake_out.close)
+        lock = os.open(os.path.join(self.base, "lock"), os.O_RDWR | os.O_CREAT)
+        self.addCleanup(os.close, lock)
+        one = keeper.Keeper(loop, made.folder, lock, "mark")
+        os.kill(one.pid, signal.SIGSTOP)
+        os.waitpid(one.pid, os.WUNTRACED)
+        one.end(True, told.append)
+        os.kill(one.pid, signal.SIGKILL)
+        os.waitpid(one.pid, 0)
+        loop.turn()
+        self.assertEqual([len(lines) for lines in told], [1])
 
 
 class KeptTest(FilesTest):

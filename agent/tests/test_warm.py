@@ -411,6 +411,15 @@ class WarmRunTest(WarmTest):
         self.assertEqual(end["first"]["reason"]["frame"]["file"].rpartition("/")[2], "train.py")
         self.assertEqual(rundir.marked(rundir.read(rundir.folder_of(self.state, 2), "lock")["mark"]), [])
 
+    def test_the_next_attempt_has_the_next_number(self):
+        self.write("import heavy, sys\nsys.exit(3)\n")
+        self.prepare()
+        run = self.launch()
+        self.finish(run)
+        self.agent.start({"run": run, "spec": self.spec(warm={}), "again": True})
+        self.assert_warm(self.finish(run)[1])
+        self.assertEqual(rundir.read(rundir.folder_of(self.state, run), "lock")["attempt"], 2)
+
     def test_stop(self):
         self.write("import heavy, sys, time\nprint('up', flush=True)\ntry:\n    time.sleep(1000)\n"
                    "except KeyboardInterrupt:\n    sys.exit(5)\n")

@@ -245,6 +245,18 @@ def descendants(root):
     return found
 
 
+def children(pid):
+    """Those of all its threads; none on kernels that do not list them."""
+    found = []
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task)) as file:
+                found += [int(word) for word in file.read().split()]
+    except (OSError, ValueError):       # it has ended
+        pass
+    return found
+
+
 def catches(pid, number):
     """Whether a process has a handler for this signal; False for one that is gone."""
     try:

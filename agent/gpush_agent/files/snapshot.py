@@ -174,14 +174,21 @@ class Snapshot:
     def made(self, folders=None):
         """The paths of what the run has made at places that gpush did not know."""
         for folder in self.folders if folders is None else folders:
-            try:
-                names = os.listdir(os.path.join(self.tree, folder))
-            except (FileNotFoundError, NotADirectoryError):
+            if not self.is_folder(folder):
                 continue        # the run has removed it
-            for name in sorted(names):
+            for name in sorted(os.listdir(os.path.join(self.tree, folder))):
                 path = os.path.join(folder, name) if folder else name
-                if path not in self.known and name not in MADE_AGAIN and not self.leads_home(path):
+                if not self.is_known(path) and name not in MADE_AGAIN and not self.leads_home(path):
                     yield path
+
+    def is_folder(self, folder):
+        """Whether it still is one. A run may put a link to data in its place or above it: what is behind that is not the run's."""
+        parts = folder.split(b"/") if folder else []
+        return all(is_real_folder(os.path.join(self.tree, *parts[:count])) for count in range(len(parts) + 1))
+
+    def is_known(self, path):
+        """What the run has put in the place of a folder of gpush's is not."""
+        return path in self.copied or path in self.known and is_real_folder(os.path.join(self.tree, path))
 
     def leads_home(self, path):
         """A link to what others have at the place, or to what an attempt before has brought beside that."""
@@ -240,7 +247,9 @@ class Snapshot:
         for path, entry in self.copied.items():
             self.each(path, lambda path=path, entry=entry: self.bring_changed(path, entry, keeps))
         self.hide_rest()
-        if not keeps and not self.is_stuck:
+        if keeps:
+            self.each(b"", lambda: os.utime(os.path.join(self.folder, MADE)))       # see KEPT_S
+        elif not self.is_stuck:
             shutil.rmtree(self.folder, ignore_errors=True)
         return self.told[:MOST_TOLD] + (["and %d more" % (len(self.told) - MOST_TOLD)] if len(self.told) > MOST_TOLD else [])
 
@@ -285,7 +294,7 @@ class Snapshot:
 
     def is_changed(self, path, entry):
         status = look(os.path.join(self.tree, path))
-        if status is None:
+        if status is None or not self.is_folder(os.path.dirname(path)):
             return False
         if entry[0] == LINK:
             return target_of(os.path.join(self.tree, path)) != entry[3].encode("utf-8")
@@ -358,9 +367,12 @@ def clean(root, state, alive, is_last=False):
         folder = os.path.join(place, name)
         try:
             found = Snapshot.load(folder)
+            since = os.stat(os.path.join(folder, MADE) if found is not None else folder).st_mtime
+            if not is_last and time.time() - since <= KEPT_S:
+                continue
             if found is None:
                 shutil.rmtree(folder, ignore_errors=True)
-            elif is_last or time.time() - os.stat(os.path.join(folder, MADE)).st_mtime > KEPT_S:
+            else:
                 told += found.bring(False)
         except OSError:
             pass                # it stays
@@ -430,6 +442,11 @@ def look(path):
         return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def is_real_folder(path):
+    status = look(path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def target_of(path):

@@ -106,9 +106,12 @@ class Keeper:
 
 
 def touch(fd):
-    """Updates its time, because cleaners remove old files."""
+    """Updates its time, because cleaners remove old files. Where that fails, as on a read-only disk, the lock is held all the same."""
     if abs(time.time() - os.fstat(fd).st_mtime) > TOUCH_SECONDS:
-        os.utime(fd)
+        try:
+            os.utime(fd)
+        except OSError:
+            pass
 
 
 def open_file(path):

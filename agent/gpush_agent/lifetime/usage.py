@@ -229,21 +229,10 @@ def descendants(roots):
         return [pid for root in roots for pid in processes.descendants(root)] + roots[1:]
     own, found, todo = processes.agent_mark(roots[0]), list(roots[1:]), list(roots)
     while todo:
-        for pid in children(todo.pop()):
+        for pid in processes.children(todo.pop()):
             if pid not in found and processes.agent_mark(pid) in (None, own):
                 found.append(pid)
                 todo.append(pid)
-    return found
-
-
-def children(pid):
-    found = []
-    try:
-        for task in os.listdir("/proc/%d/task" % pid):
-            with open("/proc/%d/task/%s/children" % (pid, task)) as file:
-                found += [int(word) for word in file.read().split()]
-    except (OSError, ValueError):       # it has ended
-        pass
     return found
 
 

@@ -20,7 +20,7 @@ ACK_FRAMES, ACK_BYTES, ACK_SECONDS = 64, 256 * 1024, 0.05
 class Link:
     """One link, over as many pipes as needed."""
 
-    def __init__(self, clock, accept, last_own=0):
+    def __init__(self, clock, accept):
         """`accept(stream, value)` is called for every OPEN; it sets stream.owner and answers at once or later."""
         self.clock, self.accept = clock, accept
         self.streams = {}

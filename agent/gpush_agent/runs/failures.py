@@ -1,5 +1,5 @@
 """Runs that failed, reported from node to node: a rank that fails on one node stops the run's ranks on all, with or without a
-gateway. This module watches the runs that this agent started and keeps, for each, the earliest failure of any node."""
+gateway. This module watches the runs that this agent, or one before it, started and keeps, for each, the earliest failure of any node."""
 import collections
 import json
 import os
@@ -12,6 +12,7 @@ KEPT = 64                   # runs whose first failure is remembered, for lines 
 GRACE_SECONDS = 3           # of ranks that must end because another node's did, where the run says nothing; from that failure on
 MOST_REASON = 4096          # bytes of a reason that a peer tells
 WIDEST = 2 ** 31
+LATEST_SECONDS = 60.0       # a guard starts another agent sooner; a failure that is told twice changes nothing
 
 
 def whole(value, low, high):
@@ -22,6 +23,18 @@ def reason_of(value):
     """The reason, from this node's supervisor or from another node; {} if there is none."""
     reason = value.get("reason")
     return reason if isinstance(reason, dict) and len(json.dumps(reason)) <= MOST_REASON else {}
+
+
+def latest(state):
+    """The runs that have not ended, or not for long."""
+    found = []
+    for run in rundir.numbers(state):
+        try:
+            if time.time() - os.stat(os.path.join(rundir.folder_of(state, run), "exit.json")).st_mtime <= LATEST_SECONDS:
+                found.append(run)
+        except FileNotFoundError:
+            found.append(run)
+    return found
 
 
 class Failures:
@@ -43,6 +56,18 @@ class Failures:
             self.obey(known)
         if self.timer is None:
             self.timer = self.agent.loop.after(LOOK_SECONDS, self.look)
+
+    def resume(self):
+        """After an agent of this node that was killed: the runs that it watched, and those that ended before it could look again."""
+        def found(result, refused):
+            for run, spec in result or []:
+                self.started(run, spec)
+            if refused is not None:
+                self.agent.log("runs of the agent before: %s %s" % (refused.code, refused.facts))
+        state = self.agent.state
+        if state and self.agent.nodes > 1:
+            self.agent.disk.call(lambda: [(run, rundir.read(rundir.folder_of(state, run), "spec.json")) for run in latest(state)],
+                                 found, LATEST_SECONDS)
 
     def look(self):
         self.timer = None

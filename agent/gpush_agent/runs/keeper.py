@@ -57,7 +57,10 @@ class Keeper:
             pass                # it was killed: its end is there to be read
 
         def ready():
-            data = self.socket.recv(65536)
+            try:
+                data = self.socket.recv(65536)
+            except OSError:     # it was killed before it read what it was sent
+                data = b""
             if data:
                 self.parts.append(data)
                 return

@@ -70,7 +70,6 @@ class Rank:
         self.pid = 0
         self.fds = {}           # channel -> our end of its pipe
         self.ended = None       # ("exit" | "signal", number), when it has
-        self.at_ms = 0
 
 
 def check(spec):

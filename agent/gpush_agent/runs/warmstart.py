@@ -62,8 +62,8 @@ def hand_over(claims, common, mark, taken_s, channel):
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "w") as file:
             json.dump({"run": claims.run, "folder": claims.folder, "state": claims.state, "spec": claims.spec, "common": common,
-                       "mark": mark, "tmp": claims.tmp, "started": claims.started, "taken_s": taken_s,
-                       "slots": len(claims.slots), "reserved": claims.reserved >= 0, "procs": claims.spec["procs"]}, file)
+                       "mark": mark, "tmp": claims.tmp, "started": claims.started, "attempt": claims.attempt,
+                       "taken_s": taken_s, "slots": len(claims.slots), "reserved": claims.reserved >= 0, "procs": claims.spec["procs"]}, file)
         ours, theirs = socket.socketpair()
         wanted = array.array("i", fds + [2, theirs.fileno()])
         with socket.socket(fileno=os.dup(channel)) as parent:
@@ -119,5 +119,5 @@ def supervise(job, fds, ranks):
     claims = Claims(job["state"], job["run"], job["folder"], job["spec"])
     claims.lock = fds.pop()
     claims.reserved = fds.pop() if job["reserved"] else -1
-    claims.slots, claims.tmp, claims.started, claims.made = fds, job["tmp"], job["started"], True
+    claims.slots, claims.tmp, claims.started, claims.attempt, claims.made = fds, job["tmp"], job["started"], job["attempt"], True
     main(lambda: Supervisor(claims, job["common"], job["mark"], job["taken_s"], warm=Warm(ranks)).run())

@@ -7,9 +7,12 @@ from ..runs import rundir
 
 MAX_RANKS = 256
 MAX_DEPTH = 3               # of launchers below launchers
-# What launchers tell a rank. A command of ours has RANK, and what it starts inherits that: below one, those of MPI count first.
-PATTERNS = RANK, MPI_RANK = (re.compile(br"RANK=([0-9]{1,6})\Z"),
-                             re.compile(br"(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=([0-9]{1,6})\Z"))
+# What launchers tell a rank: the variable with its number, and the beginning of another one that it must have.
+RANK = re.compile(br"RANK=([0-9]{1,6})\Z"), b""
+MPI_RANK = re.compile(br"(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=([0-9]{1,6})\Z"), b""
+TASK = RANK[0], b"SLURM_STEP_NUM_TASKS="    # of srun in a batch script
+PATTERNS = {"command": (MPI_RANK, TASK, RANK)}      # a command of ours has RANK, and what it starts inherits that
+USUAL = RANK, MPI_RANK
 # Of the fields of core.processes.stat_fields.
 STATE, USER_TICKS, SYSTEM_TICKS, STARTED, PAGES = 0, 11, 12, 19, 21
 
@@ -41,7 +44,7 @@ class Ranks:
             if mode == "ranks":     # their order is that of the ranks; a fork of a warm interpreter has its parent's variables
                 pairs = [(first + at, pid) for at, pid in enumerate(pids)]
             else:
-                tried = (self.all_below(pids, known, each) for each in (PATTERNS[::-1] if mode == "command" else PATTERNS))
+                tried = (self.all_below(pids, known, each) for each in PATTERNS.get(mode, USUAL))
                 pairs = next((some for some in tried if some), [(None, pid) for pid in pids])
             entries.append({"run": number, "ranks": [self.one(rank, pid, now, before) for rank, pid in pairs[:MAX_RANKS]]})
         return entries
@@ -56,7 +59,8 @@ class Ranks:
         if rank is not None:        # else it may be about to begin, with the variables of its parent
             self.known[key] = rank
             return [(rank, pid)]
-        return [pair for child in children(pid) for pair in self.below(child, known, pattern, depth - 1)] if depth else []
+        return [pair for child in processes.children(pid)[:MAX_RANKS]
+                for pair in self.below(child, known, pattern, depth - 1)] if depth else []
 
     def one(self, rank, pid, now, before):
         fields = processes.stat_fields(pid)
@@ -73,17 +77,7 @@ class Ranks:
 
 
 def rank_of(pid, pattern):
-    for entry in processes.variables(pid):
-        match = pattern.match(entry)
-        if match:
-            return int(match.group(1))
-    return None
-
-
-def children(pid):
-    """None on kernels that do not list them."""
-    try:
-        with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
-            return [int(word) for word in file.read().split()][:MAX_RANKS]
-    except (OSError, ValueError):
-        return []
+    variable, needed = pattern
+    variables = processes.variables(pid)
+    found = [match for match in map(variable.match, variables) if match]
+    return int(found[0].group(1)) if found and any(entry.startswith(needed) for entry in variables) else None

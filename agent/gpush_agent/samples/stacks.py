@@ -86,7 +86,7 @@ def by_hand(mark):
     Those of a launcher that has ended or was stopped count only if there are no others."""
     pids = rundir.marked(mark) if mark else []
     parents = {pid: (table.read_stat(pid) or (0,))[0] for pid in pids}
-    for pattern in processes.PATTERNS:
+    for pattern in processes.USUAL:
         ranks = {pid: processes.rank_of(pid, pattern) for pid in pids}
         found = sorted(pid for pid, rank in ranks.items() if rank is not None and ranks.get(parents[pid]) != rank)
         if found:
@@ -119,7 +119,7 @@ def texts(stacks, seconds, args):
 
 def add_workers(waiting, seconds, args):
     """To ranks that wait for their data loader: what that does."""
-    pids = {rank["pid"]: [child for child in processes.children(rank["pid"]) if is_python(child)][:MAX_WORKERS] for rank in waiting}
+    pids = {rank["pid"]: [child for child in table.children(rank["pid"]) if is_python(child)][:MAX_WORKERS] for rank in waiting}
     answers = dumps([pid for some in pids.values() for pid in some], seconds)
     found = texts({pid: frames for pid, (frames, _) in answers.items() if frames is not None}, seconds, args)
     for rank in waiting:
@@ -155,7 +155,7 @@ def interpreter(pid):
         for each in level:
             if is_python(each):
                 return each
-        level = [child for each in level for child in processes.children(each)]
+        level = [child for each in level for child in table.children(each)]
     return pid
 
 

@@ -177,7 +177,7 @@ public final class Launcher implements AutoCloseable {
     launching.lockInterruptibly();
     try {
       var runs = new TreeSet<Integer>();
-      listing.busy().values().forEach(slots -> runs.addAll(slots.values()));
+      busy().values().forEach(slots -> runs.addAll(slots.values()));
       return check.check(subject, level, runs, talk);
     } finally {
       launching.unlock();
@@ -258,7 +258,13 @@ public final class Launcher implements AutoCloseable {
   }
 
   private SlotPlan slots(ResolvedRun run) throws InterruptedException {
-    return SlotPlan.of(maker.infos(), run.options().claim(), listing.busy());
+    return SlotPlan.of(maker.infos(), run.options().claim(), busy());
+  }
+
+  private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
+    Map<Integer, Map<String, Integer>> busy = listing.busy();
+    watches.values().forEach(watch -> watch.addSlots(busy));
+    return busy;
   }
 
   private RunView launchWhenFree(
@@ -278,9 +284,10 @@ public final class Launcher implements AutoCloseable {
         }
       } catch (TimeoutException silent) {
         // A node does not answer; its link may be back at the next look.
-      } catch (GpushException full) {
-        if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
-          throw full;
+      } catch (GpushException failed) {
+        if (!(failed.failure() instanceof LaunchFailure.NoFreeSlots)
+            && !RunListing.isSilent(failed)) {
+          throw failed;
         }
       }
     }

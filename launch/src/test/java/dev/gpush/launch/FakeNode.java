@@ -30,6 +30,7 @@ public final class FakeNode implements NodeCalls {
   // guarded by lock
   private final TreeMap<Integer, Run> runs = new TreeMap<>();
   private final ArrayDeque<String> refusals = new ArrayDeque<>();
+  private final ArrayDeque<AgentFailure> listFailures = new ArrayDeque<>();
   private final List<String> calls = new ArrayList<>();
   private final List<Long> kept = new ArrayList<>();
   private Optional<String> keepsNot = Optional.empty();
@@ -261,6 +262,9 @@ public final class FakeNode implements NodeCalls {
   }
 
   private Json list(Json params) {
+    if (!listFailures.isEmpty()) {
+      throw new GpushException(listFailures.poll());
+    }
     int before = params.integer("before").orElse(Integer.MAX_VALUE);
     return Json.array(
         runs.headMap(before, false).descendingMap().entrySet().stream()
@@ -268,6 +272,13 @@ public final class FakeNode implements NodeCalls {
             .limit(listed)
             .map(run -> view(run.getKey()))
             .toList());
+  }
+
+  /** The next run.list fails so. */
+  void failList(AgentFailure failure) {
+    synchronized (lock) {
+      listFailures.add(failure);
+    }
   }
 
   /** An answer has room for this many runs from now on. */
@@ -359,7 +370,8 @@ public final class FakeNode implements NodeCalls {
         return InputStream.nullInputStream();
       }
       if (arguments.flag("follow")) {
-        calls.add((arguments.flag("events") ? "watch " : "follow ") + number);
+        String since = arguments.get("since_s").isPresent() ? " since" : "";
+        calls.add((arguments.flag("events") ? "watch " : "follow ") + number + since);
         lock.notifyAll();
         return new Following(run, offset, nextBreak(arguments), arguments.flag("events"));
       }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Task;
@@ -21,6 +23,7 @@ import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -91,6 +94,34 @@ final class QueuedRunsTest {
     assertFalse(second.get().launched().fromSnapshot());
     assertTrue(talk.said().contains("waiting for run 1"));
     assertEquals(List.of("release", "acquire", "release"), turn.calls());
+  }
+
+  @Test
+  void waitsForNodesThatCannotAnswerNow() throws Exception {
+    Task<RunView, RuntimeException> second = waits();
+    nodes.get(0).failList(new AgentFailure.Refused("run.list", "timeout", Json.object()));
+    nodes.get(1).failList(new AgentFailure.LinkOver(1, "its agent was replaced by another one"));
+    nodes.get(0).end(1, OK);
+
+    assertEquals(2, second.get().number());
+  }
+
+  @Test
+  void slotsOfARunThatMayStartAgainAreNotFreeBetweenItsAttempts() throws Exception {
+    String failed = "{\"exit\": 1, \"signal\": null, \"first\": null, \"stopped\": false}";
+    var once = new RunRequest.Ranks(Optional.empty(), 1);
+    launcher.launch(Asked.with(once, on("0-1")), input(), new FakeTurn(), talk);
+    nodes.get(0).end(1, failed);
+    var full =
+        assertThrows(
+            GpushException.class, () -> launcher.launch(on("0"), input(), new FakeTurn(), talk));
+    assertEquals(new LaunchFailure.NoFreeSlots("--on 0", List.of("run 1")), full.failure());
+
+    nodes.get(1).end(1, failed);
+    nodes.get(1).awaitCall("start 1 again");
+    nodes.get(0).awaitCall("start 1 again");
+    launcher.stop(1, "KILL", Duration.ZERO, talk);
+    assertEquals(2, launcher.launch(on("0"), input(), new FakeTurn(), talk).number());
   }
 
   @Test

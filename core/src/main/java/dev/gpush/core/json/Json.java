@@ -41,6 +41,12 @@ public sealed interface Json {
       copy.put(key, Json.of(value));
       return new Obj(copy);
     }
+
+    public Obj without(String key) {
+      var copy = new LinkedHashMap<>(fields);
+      copy.remove(key);
+      return new Obj(copy);
+    }
   }
 
   /** Key, value, key, value …; values as {@link #of} takes them. */

@@ -68,8 +68,10 @@ public final class JournalReader {
   /** False when the stream broke: the agent may have been replaced, but the journal is the same. */
   private boolean stream(boolean follow, RunJournal.Entries entries) throws InterruptedException {
     journal.reopen();
+    // Counted from now: after the first stream it would leave out what was written meanwhile.
+    Json.Obj from = journal.offset() > 0 ? selection.without("since_s") : selection;
     Json.Obj arguments =
-        selection.with("run", run).with("offset", journal.offset()).with("follow", follow);
+        from.with("run", run).with("offset", journal.offset()).with("follow", follow);
     try (InputStream in = node.follow(arguments)) {
       RunJournal.Entries taken = (rank, channel, payload) -> take(rank, channel, payload, entries);
       while (journal.read(in, taken)) {}

@@ -1,5 +1,7 @@
 package dev.gpush.launch.run;
 
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
@@ -19,6 +21,11 @@ public record RunListing(LaunchSite site, Tasks tasks) {
   /** More than the runs of a node fill: a node that answers nonsense must not be asked for ever. */
   private static final int PAGES = 100;
 
+  private static final String METHOD = "run.list";
+
+  /** A disk that hangs, and too few descriptors: both may pass. */
+  private static final Set<String> SILENT = Set.of("timeout", "limit");
+
   /** Those in progress, of each of these nodes. */
   public List<List<Json>> alive(Set<Integer> nodes) throws InterruptedException {
     return list(Json.object("alive", true), node -> nodes.contains(node.info().index()));
@@ -29,7 +36,7 @@ public record RunListing(LaunchSite site, Tasks tasks) {
     return list(Json.object(), node -> nodes.contains(node.info().index()));
   }
 
-  /** Node → slot → run, as the nodes report it. */
+  /** Node → slot → run, as the nodes report it; may be changed. */
   public Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
     var busy = new TreeMap<Integer, Map<String, Integer>>();
     List<List<Json>> listed = list(Json.object("alive", true), _ -> true);
@@ -46,6 +53,13 @@ public record RunListing(LaunchSite site, Tasks tasks) {
     return busy;
   }
 
+  /** Whether a node could not list its runs now; it may at the next look. */
+  public static boolean isSilent(GpushException failed) {
+    return failed.failure() instanceof AgentFailure.Refused(var what, var code, _)
+        && what.equals(METHOD)
+        && SILENT.contains(code);
+  }
+
   private List<List<Json>> list(Json.Obj which, Predicate<LaunchNode> asked)
       throws InterruptedException {
     var asking = new ArrayList<Work<List<Json>, RuntimeException>>();
@@ -56,17 +70,29 @@ public record RunListing(LaunchSite site, Tasks tasks) {
     return tasks.all("list", asking);
   }
 
+  /** A call that was under way when a node's agent was replaced fails; the next one finds it. */
+  private static List<Json> page(NodeCalls node, Json.Obj which) throws InterruptedException {
+    try {
+      return node.call(METHOD, which).items();
+    } catch (GpushException failed) {
+      if (!(failed.failure() instanceof AgentFailure.LinkOver)) {
+        throw failed;
+      }
+      return node.call(METHOD, which).items();
+    }
+  }
+
   /** All answers together: one holds as many runs as fit. */
   private static List<Json> list(NodeCalls node, Json.Obj which) throws InterruptedException {
     var all = new ArrayList<Json>();
-    List<Json> page = node.call("run.list", which).items();
+    List<Json> page = page(node, which);
     for (int pages = 1; !page.isEmpty() && pages <= PAGES; pages++) {
       all.addAll(page);
       Optional<Integer> oldest = page.getLast().integer("run");
       if (oldest.isEmpty()) {
         break;
       }
-      page = node.call("run.list", which.with("before", oldest.get())).items();
+      page = page(node, which.with("before", oldest.get()));
     }
     return all;
   }

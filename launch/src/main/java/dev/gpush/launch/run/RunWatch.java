@@ -20,7 +20,9 @@ import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -116,6 +118,27 @@ public final class RunWatch {
     if (!isStarted) {
       over.run();
       throw new InterruptedException("run " + record().number() + " is watched no more");
+    }
+  }
+
+  /**
+   * Adds the slots of a run that may be started again: between two attempts its nodes report none.
+   *
+   * @param busy node → slot → run
+   */
+  public void addSlots(Map<Integer, Map<String, Integer>> busy) {
+    lock.lock();
+    try {
+      int restarts = restart.map(Restart::number).orElse(0);
+      if (record.state() == RunView.State.RUNNING
+          && relaunch.filter(how -> restarts < how.restarts()).isPresent()) {
+        for (RunRecord.Part part : record.parts()) {
+          Map<String, Integer> slots = busy.computeIfAbsent(part.node(), _ -> new TreeMap<>());
+          part.slots().forEach(slot -> slots.put(slot, record.number()));
+        }
+      }
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -16,13 +16,7 @@ import java.util.TreeMap;
 public final class GivenRule {
   /** NCCL hangs or fails when ranks disagree about these. */
   private static final List<String> MUST_AGREE =
-      List.of(
-          "NCCL_ALGO",
-          "NCCL_CROSS_NIC",
-          "NCCL_IB_GID_INDEX",
-          "NCCL_NET",
-          "NCCL_NET_PLUGIN",
-          "NCCL_PROTO");
+      List.of("NCCL_ALGO", "NCCL_CROSS_NIC", "NCCL_NET", "NCCL_NET_PLUGIN", "NCCL_PROTO");
 
   /** Set by what grants the GPUs: gpush on hosts, else the scheduler. */
   private static final Map<String, String> OF_THE_SESSION =
@@ -62,12 +56,10 @@ public final class GivenRule {
     if (values.size() < 2) {
       return;
     }
-    var parts = new ArrayList<String>();
-    values.forEach((value, nodes) -> parts.add(value + " on " + nodes.words()));
     draft.refuse(
         "must-agree",
         view.gang().all(),
-        name + " differs between the nodes: " + String.join(", ", parts),
+        name + " differs between the nodes: " + RailRule.listed(values),
         "NCCL hangs or fails when ranks disagree about it",
         "set it for all nodes: " + name + "=VALUE before the command");
   }

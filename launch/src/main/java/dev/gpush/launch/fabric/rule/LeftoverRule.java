@@ -29,6 +29,9 @@ public final class LeftoverRule {
           .map(row -> new Leftover(Pattern.compile(row.get(0)), row.get(1), row.get(2)))
           .toList();
 
+  /** The default of {@code NCCL_IB_GID_INDEX} since NCCL 2.21. */
+  private static final String CHOSEN_BY_NCCL = "-1";
+
   private final GangView view;
   private final Draft draft;
 
@@ -228,7 +231,7 @@ public final class LeftoverRule {
 
   private Optional<String> gid(NodeFabric node, String value) {
     Rails rails = view.rails(node);
-    if (!rails.layer().equals("Ethernet")) {
+    if (!rails.layer().equals("Ethernet") || value.equals(CHOSEN_BY_NCCL)) {
       return Optional.empty();
     }
     return rails.rails().stream()

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** Whether the nodes' GPUs, drivers and libraries fit together, and what is not known of them. */
 public final class MachineRule {
@@ -48,7 +47,7 @@ public final class MachineRule {
       draft.refuse(
           "mixed-gpus",
           view.gang().all(),
-          "the GPUs are of different vendors: " + listed(vendors),
+          "the GPUs are of different vendors: " + RailRule.listed(vendors),
           "NCCL and RCCL cannot talk to each other",
           "take nodes of one kind");
     }
@@ -76,7 +75,7 @@ public final class MachineRule {
       draft.warn(
           "different-gpus",
           view.gang().all(),
-          "the GPUs differ: " + listed(shapes),
+          "the GPUs differ: " + RailRule.listed(shapes),
           "every step takes as long as on the slowest GPU",
           "take nodes of one kind");
     }
@@ -152,16 +151,10 @@ public final class MachineRule {
           "the versions of "
               + (what.equals("driver") ? "the driver" : what)
               + " differ: "
-              + listed(versions),
+              + RailRule.listed(versions),
           cost,
           "make them the same on all nodes");
     }
-  }
-
-  private static String listed(Map<String, NodeSet> values) {
-    return values.entrySet().stream()
-        .map(each -> each.getKey() + " on " + each.getValue().words())
-        .collect(Collectors.joining(", "));
   }
 
   /** Said once for the whole gang: NCCL is left alone there. */

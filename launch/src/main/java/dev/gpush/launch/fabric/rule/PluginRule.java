@@ -5,10 +5,21 @@ import dev.gpush.launch.fabric.gang.NodeFabric;
 import dev.gpush.launch.fabric.gang.RecipeMatch;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
-/** NCCL loads any libnccl-net*.so that the linker finds: one that must be there, or must not. */
+/** NCCL loads a libnccl-net.so that the linker finds: one that must be there, or must not. */
 public final class PluginRule {
   private static final String VARIABLE = "NCCL_NET_PLUGIN";
+
+  /** What NCCL and RCCL open where the variable names no other. */
+  private static final Pattern BY_ITSELF = Pattern.compile(".*/lib[nr]ccl-net\\.so");
+
+  /** Libraries that are for something else than the network. */
+  private static final Pattern OTHER =
+      Pattern.compile(".*[-_](tuner|profiler|env)([-_][^/]*)?\\.so");
+
+  /** NVIDIA's own, which its images have: right for InfiniBand. */
+  private static final Pattern OF_NVIDIA = Pattern.compile(".*/nccl[-_]rdma[-_]sharp[^/]*/.*");
 
   private PluginRule() {}
 
@@ -28,7 +39,13 @@ public final class PluginRule {
   private static void missing(GangView view, Draft draft, RecipeMatch match) {
     NodeSet without =
         view.gang()
-            .where(node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
+            .where(
+                node ->
+                    node.facts()
+                        .provider()
+                        .plugins()
+                        .map(list -> list.stream().allMatch(file -> matches(OTHER, file)))
+                        .orElse(false));
     if (without.isEmpty() || view.choosesTcp()) {
       return;
     }
@@ -63,13 +80,20 @@ public final class PluginRule {
         view.gang()
             .where(
                 node ->
-                    node.facts().provider().plugins().map(list -> !list.isEmpty()).orElse(false)
-                        && draft.decided(VARIABLE, node.index()).isEmpty());
+                    loaded(node).isPresent() && draft.decided(VARIABLE, node.index()).isEmpty());
     if (with.isEmpty()) {
       return;
     }
-    NodeFabric first = view.gang().node(with.numbers().getFirst());
-    String file = first.facts().provider().plugins().orElse(List.of()).getFirst();
+    boolean isOfNvidia =
+        view.gang().nodes().stream()
+            .allMatch(
+                node ->
+                    loaded(node).filter(file -> matches(OF_NVIDIA, file)).isPresent()
+                        && view.rails(node).layer().equals("InfiniBand"));
+    if (isOfNvidia) {
+      return;
+    }
+    String file = loaded(view.gang().node(with.numbers().getFirst())).orElseThrow();
     String what = with.words() + ": NCCL will load " + file + ", and nothing here needs a plugin";
     boolean isEverywhere = with.count() == view.gang().size();
     draft.warn(
@@ -80,5 +104,15 @@ public final class PluginRule {
             ? "a plugin made for another network fails in odd ways, or is slow"
             : "nodes with the plugin and nodes without it may not find each other",
         "switch it off: " + VARIABLE + "=none before the command");
+  }
+
+  private static Optional<String> loaded(NodeFabric node) {
+    return node.facts().provider().plugins().orElse(List.of()).stream()
+        .filter(file -> matches(BY_ITSELF, file))
+        .findFirst();
+  }
+
+  private static boolean matches(Pattern pattern, String file) {
+    return pattern.matcher(file).matches();
   }
 }

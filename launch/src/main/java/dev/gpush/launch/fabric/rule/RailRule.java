@@ -161,16 +161,13 @@ public final class RailRule {
       draft.warn(
           "rail-count",
           view.gang().all(),
-          "the number of rails differs: "
-              + counts.entrySet().stream()
-                  .map(each -> each.getKey() + " on " + each.getValue().words())
-                  .collect(Collectors.joining(", ")),
+          "the number of rails differs: " + listed(counts),
           "every collective goes at the pace of the node with the fewest",
           "take nodes of one kind");
     }
   }
 
-  private static String listed(Map<String, NodeSet> values) {
+  static String listed(Map<?, NodeSet> values) {
     return values.entrySet().stream()
         .map(each -> each.getKey() + " on " + each.getValue().words())
         .collect(Collectors.joining(", "));

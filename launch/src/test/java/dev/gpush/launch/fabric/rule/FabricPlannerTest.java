@@ -1,6 +1,7 @@
 package dev.gpush.launch.fabric.rule;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.fabric.Authority;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class FabricPlannerTest {
   private final List<UserVariable> user = new ArrayList<>();
@@ -236,6 +238,41 @@ final class FabricPlannerTest {
     assertEquals("gpush.yaml:4", own.source());
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/usr/lib/libnccl-tuner.so",
+        "/usr/lib/libnccl-net-ofi.so",
+        "/opt/hpcx/nccl_rdma_sharp_plugin/lib/libnccl-net.so"
+      })
+  void pluginsThatNcclDoesNotOpenOrThatFitAreNotStray(String file) {
+    Json gang = Gangs.withEach(Gangs.twoWithRails(), "plugins", List.of(file));
+
+    assertEquals(List.of(), plan(gang).findings());
+  }
+
+  @Test
+  void gidIndexThatNcclChoosesDoesNoHarm() {
+    Json gang = Gangs.two();
+    for (int node = 0; node < 2; node++) {
+      gang = Gangs.with(gang, node, "rdma", List.of(Gangs.roce("mlx5_0", 3)));
+    }
+    user.add(new UserVariable("NCCL_IB_GID_INDEX", "7", "--env"));
+    assertTrue(finding(plan(gang), "leftover").cost().contains("index 7 of mlx5_0"));
+
+    user.set(0, new UserVariable("NCCL_IB_GID_INDEX", "-1", "--env"));
+    assertFalse(plan(gang).findings().toString().contains("GID_INDEX"));
+  }
+
+  /** An index counts the addresses of one port, and ranks tell each other the address itself. */
+  @Test
+  void gidIndexMayDifferBetweenNodes() {
+    Json conf =
+        Json.object("path", "/etc/nccl.conf", "variables", Json.object("NCCL_IB_GID_INDEX", "5"));
+
+    assertEquals(List.of(), plan(Gangs.with(Gangs.two(), 1, "conf", List.of(conf))).refusals());
+  }
+
   @Test
   void whatMustAgreeIsRefusedWhenItDiffers() {
     Json conf =
@@ -387,6 +424,8 @@ final class FabricPlannerTest {
     assertEquals(List.of("refused mixed-provider"), kinds(plan(one)));
     assertEquals(List.of("warning plugin-missing"), kinds(plan(both)));
     assertEquals("TCP over eth0 (100G), although AcmeNet is there", plan(both).fabric());
+    Json tuner = Gangs.withEach(both, "plugins", List.of("/opt/acme/libnccl-tuner.so"));
+    assertEquals(List.of("warning plugin-missing"), kinds(plan(tuner)));
     Json partly = Gangs.with(both, 0, "plugins", List.of("/opt/acme/libnccl-net.so"));
     assertEquals(List.of("refused plugin-missing"), kinds(plan(partly)));
     Json whole = Gangs.with(partly, 1, "plugins", List.of("/opt/acme/libnccl-net.so"));
