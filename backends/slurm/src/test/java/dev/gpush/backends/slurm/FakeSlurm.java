@@ -30,7 +30,8 @@ import java.util.stream.Stream;
 
 /**
  * A login node whose Slurm programs print what a test has written. Its partition {@code lab} is
- * hidden, and with it the job of the gang, which has two nodes.
+ * hidden, and with it the job of the gang, which has two nodes. The user's profile restricts squeue
+ * to another partition.
  */
 final class FakeSlurm implements Machine, AutoCloseable {
   private static final GangId GANG = new GangId("0123456789abcdef");
@@ -43,7 +44,9 @@ final class FakeSlurm implements Machine, AutoCloseable {
 
   FakeSlurm(Path folder) throws IOException {
     this.folder = folder;
-    program("squeue", "case \" $* \" in *' -a '*) cat \"$HOME/jobs\";; esac");
+    program(
+        "squeue",
+        "case \" $* \" in *' -a '*) [ \"$SQUEUE_PARTITION\" ] || cat \"$HOME/jobs\";; esac");
     program("scontrol", "case \" $* \" in *' -a '*) cat \"$HOME/nodes\";; esac");
     program("sbatch", "echo 'sbatch: Job 8 to start at 2026-01-01T00:00:00' >&2");
     program("sinfo", "echo slurm 24.11.5");
@@ -56,6 +59,11 @@ final class FakeSlurm implements Machine, AutoCloseable {
         NodeName=g2 CPUTot=8 RealMemory=64000 State=IDLE Partitions=lab
         """);
     runs("9:00:00");
+  }
+
+  /** Its user database does not answer. */
+  void losesUsers() throws IOException {
+    program("squeue", "echo 'squeue: error: Invalid user: ann' >&2");
   }
 
   private void program(String name, String script) throws IOException {
@@ -152,7 +160,14 @@ final class FakeSlurm implements Machine, AutoCloseable {
     var command = new ArrayList<>(List.of("/usr/bin/env"));
     command.addAll(arguments);
     return ChildPipe.start(
-        command, Map.of("PATH", folder + ":/usr/bin:/bin", "HOME", folder.toString()));
+        command,
+        Map.of(
+            "PATH",
+            folder + ":/usr/bin:/bin",
+            "HOME",
+            folder.toString(),
+            "SQUEUE_PARTITION",
+            "other"));
   }
 
   @Override

@@ -48,6 +48,19 @@ final class FakeSlurmTest {
   }
 
   @Test
+  void aJobIsNotGoneWhileTheLoginNodeDoesNotKnowItsUser() throws Exception {
+    slurm.losesUsers();
+    SlurmBackend backend = slurm.backend(Json.object());
+
+    var unknown = assertInstanceOf(Observation.CannotTell.class, backend.observe(FakeSlurm.gang()));
+    assertTrue(unknown.reason().contains("Invalid user"), unknown::reason);
+    var refused =
+        assertThrows(
+            GpushException.class, () -> backend.release(FakeSlurm.gang(), Duration.ofMinutes(1)));
+    assertInstanceOf(BackendFailure.NotReleased.class, refused.failure());
+  }
+
+  @Test
   void aHiddenPartitionIsUsedWhenItIsNamed() {
     SlurmBackend named = slurm.backend(Json.object("partition", List.of("lab")));
     assertInstanceOf(Plan.Now.class, named.plan(FakeSlurm.request(EIGHT_HOURS)));
