@@ -50,7 +50,15 @@ final class FakeSlurm implements Machine, AutoCloseable {
     program("scontrol", "case \" $* \" in *' -a '*) cat \"$HOME/nodes\";; esac");
     program("sbatch", "echo 'sbatch: Job 8 to start at 2026-01-01T00:00:00' >&2");
     program("sinfo", "echo slurm 24.11.5");
-    program("srun", "[ \"$1\" = --help ] || { cat > \"$HOME/asked.$$\"; cat \"$HOME/answers\"; }");
+    program(
+        "srun",
+        """
+        case " $* " in
+          *' --help '*) ;;
+          *' --mpi=none '*) cat > "$HOME/asked.$$"; cat "$HOME/answers";;
+          *) echo 'srun: error: no PMIx' >&2; exit 1;;
+        esac\
+        """);
     Files.writeString(
         folder.resolve("nodes"),
         """
