@@ -353,6 +353,38 @@ final class WaitingRequestTest {
     down(next);
   }
 
+  /** As where a site rewrites the comments of jobs. */
+  @Test
+  void aPlaceThatIsNotListedIsKept() throws Exception {
+    keepsUnlisted("hpc");
+    places.fill("uni");
+    keepsUnlisted("hpc", "uni");
+    places.free("uni");
+  }
+
+  private void keepsUnlisted(String... names) throws Exception {
+    GatewaySessions before = gateway(names);
+    before.upDetached(places.ask(), talk);
+    GangId asked = waiting().orElseThrow();
+    before.close();
+    places.site("hpc").list(false);
+
+    GatewaySessions next = gateway(names);
+    next.recover();
+
+    until(
+        "it is shown, or over", () -> next.list().stream().allMatch(WaitingRequestTest::hasPlace));
+    assertEquals(Optional.of(asked), waiting());
+    assertEquals(List.of(), next.ended());
+    down(next);
+    next.close();
+    places.site("hpc").list(true);
+  }
+
+  private static boolean hasPlace(SessionView view) {
+    return view.detail().contains("1 of 1");
+  }
+
   @Test
   void aWaitingCommandIsLeftByAGatewayThatEndsAndThePlaceIsKept() throws Exception {
     GatewaySessions before = gateway("hpc");
