@@ -325,7 +325,7 @@ final class SlurmReservation {
 
   // ---- the agents
 
-  private Gang linked(SlurmJob job) throws InterruptedException, Unanswered {
+  private Gang linked(SlurmJob job) throws InterruptedException {
     Optional<Container> container = site.settings().with(request).container();
     waiter.waits(
         "starting agents on "
@@ -345,9 +345,7 @@ final class SlurmReservation {
         }
       } catch (Unanswered unknown) {
         // The connection may come back: a laptop that slept wakes up to a job that runs.
-        if (site.time().nanos() - end > 0) {
-          throw unknown;
-        }
+        end = site.time().nanos() + most.toNanos();
         waiter.waits("its state is unknown: " + unknown.words());
         interval.await();
       }

@@ -1,6 +1,7 @@
 package dev.gpush.backends.slurm;
 
 import dev.gpush.core.backend.Capabilities.RequestQueue;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
@@ -41,12 +42,12 @@ final class FakeSlurm implements Machine, AutoCloseable {
   private final Tasks tasks = Tasks.named("fake-slurm", (_, _) -> {});
   private final SecureRandom random = new SecureRandom();
   private final Path folder;
+  private final Clock clock;
 
-  FakeSlurm(Path folder) throws IOException {
+  FakeSlurm(Path folder, Clock clock) throws IOException {
     this.folder = folder;
-    program(
-        "squeue",
-        "case \" $* \" in *' -a '*) [ \"$SQUEUE_PARTITION\" ] || cat \"$HOME/jobs\";; esac");
+    this.clock = clock;
+    findsUsers();
     program("scontrol", "case \" $* \" in *' -a '*) cat \"$HOME/nodes\";; esac");
     program("sbatch", "echo 'sbatch: Job 8 to start at 2026-01-01T00:00:00' >&2");
     program("sinfo", "echo slurm 24.11.5");
@@ -72,6 +73,12 @@ final class FakeSlurm implements Machine, AutoCloseable {
   /** Its user database does not answer. */
   void losesUsers() throws IOException {
     program("squeue", "echo 'squeue: error: Invalid user: ann' >&2");
+  }
+
+  void findsUsers() throws IOException {
+    program(
+        "squeue",
+        "case \" $* \" in *' -a '*) [ \"$SQUEUE_PARTITION\" ] || cat \"$HOME/jobs\";; esac");
   }
 
   private void program(String name, String script) throws IOException {
@@ -148,14 +155,18 @@ final class FakeSlurm implements Machine, AutoCloseable {
         List.of(),
         new AgentImage(tasks, random),
         tasks,
-        Clock.system(),
+        clock,
         random);
   }
 
   /** The gang of the job that runs. */
   Gang resumed(Duration hardEnd) throws InterruptedException {
+    return resumed(hardEnd, _ -> {});
+  }
+
+  Gang resumed(Duration hardEnd, Waiter waiter) throws InterruptedException {
     RequestQueue queue = backend(Json.object()).capabilities().queue().orElseThrow();
-    return queue.resume(request(hardEnd), _ -> {});
+    return queue.resume(request(hardEnd), waiter);
   }
 
   @Override
