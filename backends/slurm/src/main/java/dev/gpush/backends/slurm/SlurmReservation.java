@@ -236,8 +236,8 @@ final class SlurmReservation {
       waiter.waits(lost.words());
       return false;
     }
-    // Some sites print banners first.
-    boolean hasId = answer.output().lines().reduce("", (_, line) -> line).matches("[0-9]+(;.*)?");
+    // Some sites print banners first, or advice after it.
+    boolean hasId = answer.output().lines().anyMatch(line -> line.matches("[0-9]+(;.*)?"));
     if (answer.status() == EXISTS || (answer.succeeded() && hasId)) {
       return true;
     }
@@ -250,7 +250,7 @@ final class SlurmReservation {
     if (refusal.isHopeless()) {
       throw never(refusal.words(), refusal.works());
     }
-    if (refusal.mayHaveArrived()) {
+    if (refusal.mayHaveArrived() || answer.succeeded()) {
       waiter.waits(refusal.words());
       return false;
     }

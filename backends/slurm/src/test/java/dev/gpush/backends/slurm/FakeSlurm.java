@@ -81,6 +81,13 @@ final class FakeSlurm implements Machine, AutoCloseable {
         "case \" $* \" in *' -a '*) [ \"$SQUEUE_PARTITION\" ] || cat \"$HOME/jobs\";; esac");
   }
 
+  /** There is no job until sbatch is run, which prints this. */
+  void submits(String said) throws IOException {
+    Files.deleteIfExists(folder.resolve("submitted"));
+    program("squeue", "[ ! -e \"$HOME/submitted\" ] || cat \"$HOME/jobs\"");
+    program("sbatch", "touch \"$HOME/submitted\"; printf '%s\\n' '" + said + "'");
+  }
+
   private void program(String name, String script) throws IOException {
     Path file = Files.writeString(folder.resolve(name), "#!/bin/sh\n" + script + "\n");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));

@@ -99,6 +99,18 @@ final class FakeSlurmTest {
     assertEquals(List.of(), slurm.renewals());
   }
 
+  /** As wrappers of sbatch do. */
+  @Test
+  void aJobIsAcceptedWhateverIsPrintedBesideItsNumber() throws Exception {
+    for (String said : List.of("7\nMaintenance is on Monday.", "Submitted as 7")) {
+      slurm.submits(said);
+      slurm.answer(List.of(left(EIGHT_HOURS), left(EIGHT_HOURS)));
+      SlurmBackend backend = slurm.backend(Json.object("partition", List.of("lab")));
+
+      assertEquals("slurm job 7", backend.reserve(FakeSlurm.request(EIGHT_HOURS)).detail());
+    }
+  }
+
   /** The connection is lost for twice as long as the agents may take. */
   @Test
   void aJobThatRunsIsNotGivenBackInAnOutage() throws Exception {
