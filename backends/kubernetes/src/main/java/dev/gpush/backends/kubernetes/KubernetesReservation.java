@@ -56,6 +56,9 @@ final class KubernetesReservation {
 
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
 
+  /** A request that has waited for longer keeps its place whatever a quota is changed to. */
+  private static final Duration NEW = Duration.ofMinutes(5);
+
   /** Between two requests to a scheduler to try again. */
   private static final Duration REMINDER = Duration.ofSeconds(10);
 
@@ -72,6 +75,7 @@ final class KubernetesReservation {
   private final LastingFailure unplaceable;
   private final LastingFailure broken;
   private long reminded;
+  private long newUntil;
 
   KubernetesReservation(
       Namespace place,
@@ -89,6 +93,7 @@ final class KubernetesReservation {
     this.request = request;
     this.waiter = waiter;
     this.reminded = place.time().nanos();
+    this.newUntil = place.time().nanos();
     this.troubles = new StartupEvents(place);
     this.refusing = new LastingFailure(place.time());
     this.unplaceable = new LastingFailure(place.time());
@@ -105,6 +110,7 @@ final class KubernetesReservation {
                 PodShaping.Result.Fits fits = required();
                 GangSystem system = GangSystems.of(place).system();
                 GangObjects manifest = manifest(fits);
+                newUntil = place.time().nanos() + NEW.toNanos();
                 complete(created(manifest, system), manifest, system);
                 return placed(system);
               });
@@ -362,7 +368,8 @@ final class KubernetesReservation {
   }
 
   private void hopeless(Optional<GangSystem.Waiting> said) {
-    if (unplaceable.look(said.filter(GangSystem.Waiting::isHopeless).isPresent())) {
+    boolean isNew = place.time().nanos() - newUntil < 0;
+    if (unplaceable.look(isNew && said.filter(GangSystem.Waiting::isHopeless).isPresent())) {
       throw never(said.orElseThrow().words(), List.of(place.kubectl("get events")));
     }
   }
