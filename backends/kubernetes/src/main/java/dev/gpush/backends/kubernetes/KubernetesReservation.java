@@ -267,7 +267,8 @@ final class KubernetesReservation {
         place.api().create(place.path(group, kind), object);
         return;
       } catch (ApiRefusal refusal) {
-        if (refusal.alreadyExists()) {
+        // A quota is checked before the name: one that waits has its objects.
+        if (refusal.alreadyExists() || (refusal.isOverQuota() && !isNew())) {
           return;
         }
         throw refused(refusal);
@@ -327,7 +328,7 @@ final class KubernetesReservation {
     }
     if (system.begin() == GangSystem.Begin.ASSEMBLED) {
       if (Jobs.isSuspended(job) && room instanceof PodShaping.Result.Fits fits) {
-        Optional<String> quota = quota(fits).map(KubernetesReservation::reason);
+        Optional<String> quota = quota(fits).map(KubernetesPlan::reason);
         if (quota.isPresent()) {
           return quota.get() + "; nothing is reserved meanwhile";
         }
@@ -351,15 +352,6 @@ final class KubernetesReservation {
         .orElse("its pods are being placed");
   }
 
-  /** Even a quota that is too small may be changed back while a request waits. */
-  private static String reason(Plan plan) {
-    return switch (plan) {
-      case Plan.Never(var reason, _) -> reason;
-      case Plan.Later(var reason, _, _) -> reason;
-      case Plan.Now(var what) -> what;
-    };
-  }
-
   private void remind(GangSystem system, Json job) throws InterruptedException, Unanswered {
     if (place.time().nanos() - reminded > REMINDER.toNanos()) {
       reminded = place.time().nanos();
@@ -368,10 +360,13 @@ final class KubernetesReservation {
   }
 
   private void hopeless(Optional<GangSystem.Waiting> said) {
-    boolean isNew = place.time().nanos() - newUntil < 0;
-    if (unplaceable.look(isNew && said.filter(GangSystem.Waiting::isHopeless).isPresent())) {
+    if (unplaceable.look(isNew() && said.filter(GangSystem.Waiting::isHopeless).isPresent())) {
       throw never(said.orElseThrow().words(), List.of(place.kubectl("get events")));
     }
+  }
+
+  private boolean isNew() {
+    return place.time().nanos() - newUntil < 0;
   }
 
   private void begin(Json job) throws InterruptedException, Unanswered {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Waiter;
@@ -52,6 +53,7 @@ final class WaitingRequestTest {
   /** A suspended Job in a cluster whose nodes a test sets. */
   private static final class FakeServer implements ApiServer {
     final Map<String, Json> answers = new ConcurrentHashMap<>();
+    volatile boolean isFull;
     final ConcurrentLinkedQueue<String> changes = new ConcurrentLinkedQueue<>();
 
     @Override
@@ -70,7 +72,10 @@ final class WaitingRequestTest {
     }
 
     @Override
-    public Json create(String path, Json object) {
+    public Json create(String path, Json object) throws ApiRefusal {
+      if (isFull) {
+        throw new ApiRefusal(403, "Forbidden", "exceeded quota: objects, used: services=9");
+      }
       changes.add("create " + path);
       return object;
     }
@@ -204,6 +209,17 @@ final class WaitingRequestTest {
   /** An administrator has lowered it for a while. */
   @Test
   void aQuotaThatIsTooSmallNowEndsNoRequestThatWaits() throws Exception {
+    assertWaitsForKueue();
+  }
+
+  /** A gateway that starts creates the objects of a request again, and they are there. */
+  @Test
+  void aQuotaOnObjectsThatIsUsedUpEndsNoRequestThatWaits() throws Exception {
+    server.isFull = true;
+    assertWaitsForKueue();
+  }
+
+  private void assertWaitsForKueue() throws Exception {
     Json job =
         Json.object(
             "metadata", Json.object("name", "gpush-1", "uid", "u"),
