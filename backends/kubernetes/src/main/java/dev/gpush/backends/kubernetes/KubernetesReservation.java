@@ -291,6 +291,7 @@ final class KubernetesReservation {
         try {
           Json job = living();
           Pods pods = Pods.of(place, request.gang());
+          arrivals.greet(pods);
           if (!isFirst && Jobs.isSuspended(job) && system.begin() == GangSystem.Begin.ASSEMBLED) {
             room = room(place.room());
           }
