@@ -3,6 +3,8 @@ package dev.gpush.backends.slurm;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
@@ -43,6 +45,7 @@ final class FakeSlurm implements Machine, AutoCloseable {
   private final SecureRandom random = new SecureRandom();
   private final Path folder;
   private final Clock clock;
+  private Optional<MachineFailure> closed = Optional.empty();
 
   FakeSlurm(Path folder, Clock clock) throws IOException {
     this.folder = folder;
@@ -181,8 +184,15 @@ final class FakeSlurm implements Machine, AutoCloseable {
     return "login";
   }
 
+  void close(MachineFailure failure) {
+    closed = Optional.of(failure);
+  }
+
   @Override
   public Pipe spawn(List<String> arguments) throws IOException {
+    if (closed.isPresent()) {
+      throw new GpushException(closed.get());
+    }
     var command = new ArrayList<>(List.of("/usr/bin/env"));
     command.addAll(arguments);
     return ChildPipe.start(

@@ -10,6 +10,7 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
@@ -64,6 +65,15 @@ final class FakeSlurmTest {
         assertThrows(
             GpushException.class, () -> backend.release(FakeSlurm.gang(), Duration.ofMinutes(1)));
     assertInstanceOf(BackendFailure.NotReleased.class, refused.failure());
+  }
+
+  @Test
+  void aLoginThatHasRefusedTheKeysIsNamed() {
+    slurm.close(new MachineFailure.KeyRefused("login", "hpc", "Permission denied (publickey)"));
+
+    assertEquals(
+        new Observation.CannotTell("login has refused your keys: gpush login hpc tries again"),
+        slurm.backend(Json.object()).observe(FakeSlurm.gang()));
   }
 
   @Test

@@ -60,9 +60,13 @@ public final class SlurmCommands {
   }
 
   private String words(MachineFailure failure) {
-    return failure instanceof MachineFailure.NeedsYou(_, var login, _)
-        ? machine.name() + " needs you: gpush login " + login
-        : machine.name() + " cannot be reached now";
+    return switch (failure) {
+      case MachineFailure.NeedsYou(_, var login, _) ->
+          machine.name() + " needs you: gpush login " + login;
+      case MachineFailure.KeyRefused(_, var login, _) ->
+          machine.name() + " has refused your keys: gpush login " + login + " tries again";
+      default -> machine.name() + " cannot be reached now";
+    };
   }
 
   /** The output of a program that must succeed; otherwise the answer is unknown. */
