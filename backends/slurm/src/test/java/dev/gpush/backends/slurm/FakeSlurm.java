@@ -88,7 +88,7 @@ final class FakeSlurm implements Machine, AutoCloseable {
   void submits(String said) throws IOException {
     Files.deleteIfExists(folder.resolve("submitted"));
     program("squeue", "[ ! -e \"$HOME/submitted\" ] || cat \"$HOME/jobs\"");
-    program("sbatch", "touch \"$HOME/submitted\"; printf '%s\\n' '" + said + "'");
+    program("sbatch", "cat > /dev/null; touch \"$HOME/submitted\"; printf '%s\\n' '" + said + "'");
   }
 
   private void program(String name, String script) throws IOException {

@@ -357,6 +357,7 @@ final class WaitingRequestTest {
   @Test
   void aPlaceThatIsNotListedIsKept() throws Exception {
     keepsUnlisted("hpc");
+    places.fill("hpc");
     places.fill("uni");
     keepsUnlisted("hpc", "uni");
     places.free("uni");
@@ -372,17 +373,14 @@ final class WaitingRequestTest {
     GatewaySessions next = gateway(names);
     next.recover();
 
+    places.free("hpc");
     until(
-        "it is shown, or over", () -> next.list().stream().allMatch(WaitingRequestTest::hasPlace));
-    assertEquals(Optional.of(asked), waiting());
-    assertEquals(List.of(), next.ended());
+        "it is ready, or over",
+        () -> state(next).stream().allMatch(each -> each == SessionState.READY));
+    assertEquals(asked, rig.gang(next.list().getFirst()));
+    places.site("hpc").list(true);
     down(next);
     next.close();
-    places.site("hpc").list(true);
-  }
-
-  private static boolean hasPlace(SessionView view) {
-    return view.detail().contains("1 of 1");
   }
 
   @Test
