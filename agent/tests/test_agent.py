@@ -216,12 +216,13 @@ class ExecTest(NodeTest):
             self.assertEqual((stream.finish(), bytes(stream.out[0])), ({"exit": 0}, b"%d\n" % number))
 
     def test_environment(self):
-        client = self.client(env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SLURM_NTASKS": "3", "SSH_TTY": "x"})
+        client = self.client(env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", "SLURM_NTASKS": "3", "SSH_TTY": "x",
+                                  "PMIX_RANK": "0"})
         out = client.run("env", env={"A": "b c"})[0].decode().splitlines()
         self.assertIn("A=b c", out)
         self.assertIn("SLURM_JOB_ID=7", out)
         self.assertIn("TMPDIR=" + os.path.join(self.base, "ws.gpush", "tmp"), out)
-        self.assertFalse([line for line in out if line.startswith(("SLURM_NTASKS", "SSH_TTY", "TERM="))])
+        self.assertFalse([line for line in out if line.startswith(("SLURM_NTASKS", "PMIX_", "SSH_TTY", "TERM="))])
 
     def test_environment_is_captured_once(self):
         client = self.client(env=None)

@@ -469,6 +469,16 @@ class LeaseTest(unittest.TestCase):
         self.now = 19
         self.assertEqual(found.over(), "idle")
 
+    def test_unclaimed_while_a_gateway_asks(self):
+        found = self.lease(hard_s=100, idle_s=3, unclaimed_s=5)
+        self.now = 4
+        found.ask()
+        self.now = 8
+        self.assertIsNone(found.over())
+        self.assertEqual(found.next(), 1)
+        self.now = 9
+        self.assertEqual(found.over(), "unclaimed")
+
     def test_unclaimed_and_hard(self):
         found = self.lease(hard_s=8, idle_s=3, unclaimed_s=5)
         self.now = 4.9

@@ -15,6 +15,7 @@ class Lease:
         self.idle = limits.get("idle_s")
         self.unclaimed = limits.get("unclaimed_s")
         self.claimed = False
+        self.asked = now            # when a gateway last waited for the gang
         self.judge = None           # in a gang: the decision of gang.idle for this node; else None
         self.last = now
         self.touched = now          # when something came or went; not when a process was seen
@@ -36,6 +37,10 @@ class Lease:
             self.claimed = True
             self.active("attached")
 
+    def ask(self):
+        """A gateway has asked for the status: it may wait for nodes that start later, as they fetch an image."""
+        self.asked = self.clock()
+
     def renew(self, params):
         """Moves the hard end (null: none), sets the idle time; both count from now."""
         if "hard_s" in params:
@@ -53,7 +58,7 @@ class Lease:
     def recall(self, noted):
         self.hard_end, self.idle, self.claimed = noted["hard_end"], noted["idle"], noted["claimed"]
         self.started, self.last, self.why = noted["started"], noted["last"], noted["why"]
-        self.touched = self.last
+        self.touched, self.asked = self.last, self.started
 
     def look(self):
         """Notes what is in progress. Returns why it keeps the node, or None."""
@@ -86,7 +91,7 @@ class Lease:
             return "hard"
         if self.look():
             return None
-        if not self.claimed and self.unclaimed is not None and now >= self.started + self.unclaimed:
+        if not self.claimed and self.unclaimed is not None and now >= self.asked + self.unclaimed:
             return "unclaimed"
         if self.claimed and self.exit_when_idle and self.idle is not None and now >= self.last + self.idle:
             return "idle"
@@ -95,7 +100,7 @@ class Lease:
     def own_next(self):
         ends = [] if self.hard_end is None else [self.hard_end]
         if not self.claimed and self.unclaimed is not None:
-            ends.append(self.started + self.unclaimed)
+            ends.append(self.asked + self.unclaimed)
         if self.claimed and self.exit_when_idle and self.idle is not None:
             ends.append(self.last + (min(self.idle, LOOK_SECONDS) if self.busy else self.idle))
         return max(0.0, min(ends) - self.clock()) if ends else None

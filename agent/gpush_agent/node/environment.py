@@ -17,7 +17,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 STALE = frozenset(("SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_AUTH_SOCK", "SSH_ORIGINAL_COMMAND", "TERM", "COLUMNS",
                    "LINES", "PWD", "OLDPWD", "SHLVL", "_", "XDG_SESSION_ID", "TMPDIR", "GPUSH_AGENT",
                    "GPUSH_MARK"))
-SCHEDULER = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "PMI_")
+SCHEDULER = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "PMI_", "PMIX_")
 
 
 def cleaned(env):

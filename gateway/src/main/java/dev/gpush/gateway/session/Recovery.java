@@ -242,6 +242,10 @@ final class Recovery {
       session.waits(FailureText.clause(unknown.failure()));
       return;
     }
+    if (found.isEmpty() && mayBeInQueue(session.backend(), session.gangToRelease())) {
+      session.waits(TAKEN_UP);
+      return;
+    }
     if (found.isEmpty()) {
       sweep(session);
       forget(session);
@@ -298,6 +302,12 @@ final class Recovery {
   /** Or has just left it: its nodes are starting. */
   private static boolean isInQueue(Backend backend, Discovered found) {
     return backend.capabilities().hasQueue() && !found.complete();
+  }
+
+  /** A site may rewrite what gpush writes on its jobs: then only its name finds a gang. */
+  private static boolean mayBeInQueue(Backend backend, Gang gang) {
+    return backend.capabilities().hasQueue()
+        && !(backend.observe(gang) instanceof Observation.Gone);
   }
 
   /** The state of one of several bids. */
@@ -386,7 +396,8 @@ final class Recovery {
               .filter(each -> each.gang().id().equals(bid.gang()))
               .findFirst();
       if (found.isEmpty()) {
-        return new Fate.Absent();
+        var gang = new Gang(bid.gang(), bid.backend(), List.of(), "");
+        return mayBeInQueue(backend.get(), gang) ? new Fate.Queued() : new Fate.Absent();
       }
       if (found.get().complete()) {
         return new Fate.Whole(backend.get(), found.get().gang());

@@ -417,6 +417,9 @@ public final class FakeBackend implements Backend {
   @Override
   public List<Discovered> discover(String owner) {
     heedless(Operation.DISCOVER, Moment.BEFORE);
+    if (!site.isListed()) {
+      return List.of();
+    }
     Stream<Discovered> waiting =
         site.waiting().stream()
             .filter(request -> request.requester().owner().equals(owner))

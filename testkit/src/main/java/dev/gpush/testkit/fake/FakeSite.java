@@ -37,6 +37,7 @@ public final class FakeSite {
   private final Deque<Granted> granted = new ArrayDeque<>();
   private final Set<GangId> starting = new HashSet<>(); // also those that are granted
   private final int size;
+  private volatile boolean isListed = true;
 
   /**
    * A site with nothing reserved.
@@ -87,6 +88,15 @@ public final class FakeSite {
     synchronized (lock) {
       return Optional.ofNullable(granted.poll());
     }
+  }
+
+  /** Whether gangs are discovered: some sites rewrite what gpush writes on its jobs. */
+  public void list(boolean areListed) {
+    isListed = areListed;
+  }
+
+  boolean isListed() {
+    return isListed;
   }
 
   /** The requests that wait, in their order. */

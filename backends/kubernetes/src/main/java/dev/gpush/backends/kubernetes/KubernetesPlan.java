@@ -113,4 +113,13 @@ final class KubernetesPlan {
     }
     return Optional.empty();
   }
+
+  /** Even a quota that is too small may be changed back while a request waits. */
+  static String reason(Plan plan) {
+    return switch (plan) {
+      case Plan.Never(var reason, _) -> reason;
+      case Plan.Later(var reason, _, _) -> reason;
+      case Plan.Now(var what) -> what;
+    };
+  }
 }

@@ -56,6 +56,9 @@ final class KubernetesReservation {
 
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
 
+  /** A request that has waited for longer keeps its place whatever a quota is changed to. */
+  private static final Duration NEW = Duration.ofMinutes(5);
+
   /** Between two requests to a scheduler to try again. */
   private static final Duration REMINDER = Duration.ofSeconds(10);
 
@@ -72,6 +75,7 @@ final class KubernetesReservation {
   private final LastingFailure unplaceable;
   private final LastingFailure broken;
   private long reminded;
+  private long newUntil;
 
   KubernetesReservation(
       Namespace place,
@@ -89,6 +93,7 @@ final class KubernetesReservation {
     this.request = request;
     this.waiter = waiter;
     this.reminded = place.time().nanos();
+    this.newUntil = place.time().nanos();
     this.troubles = new StartupEvents(place);
     this.refusing = new LastingFailure(place.time());
     this.unplaceable = new LastingFailure(place.time());
@@ -105,6 +110,7 @@ final class KubernetesReservation {
                 PodShaping.Result.Fits fits = required();
                 GangSystem system = GangSystems.of(place).system();
                 GangObjects manifest = manifest(fits);
+                newUntil = place.time().nanos() + NEW.toNanos();
                 complete(created(manifest, system), manifest, system);
                 return placed(system);
               });
@@ -261,7 +267,8 @@ final class KubernetesReservation {
         place.api().create(place.path(group, kind), object);
         return;
       } catch (ApiRefusal refusal) {
-        if (refusal.alreadyExists()) {
+        // A quota is checked before the name: one that waits has its objects.
+        if (refusal.alreadyExists() || (refusal.isOverQuota() && !isNew())) {
           return;
         }
         throw refused(refusal);
@@ -284,6 +291,7 @@ final class KubernetesReservation {
         try {
           Json job = living();
           Pods pods = Pods.of(place, request.gang());
+          arrivals.greet(pods);
           if (!isFirst && Jobs.isSuspended(job) && system.begin() == GangSystem.Begin.ASSEMBLED) {
             room = room(place.room());
           }
@@ -321,7 +329,7 @@ final class KubernetesReservation {
     }
     if (system.begin() == GangSystem.Begin.ASSEMBLED) {
       if (Jobs.isSuspended(job) && room instanceof PodShaping.Result.Fits fits) {
-        Optional<String> quota = quota(fits).map(KubernetesReservation::reason);
+        Optional<String> quota = quota(fits).map(KubernetesPlan::reason);
         if (quota.isPresent()) {
           return quota.get() + "; nothing is reserved meanwhile";
         }
@@ -345,15 +353,6 @@ final class KubernetesReservation {
         .orElse("its pods are being placed");
   }
 
-  /** Even a quota that is too small may be changed back while a request waits. */
-  private static String reason(Plan plan) {
-    return switch (plan) {
-      case Plan.Never(var reason, _) -> reason;
-      case Plan.Later(var reason, _, _) -> reason;
-      case Plan.Now(var what) -> what;
-    };
-  }
-
   private void remind(GangSystem system, Json job) throws InterruptedException, Unanswered {
     if (place.time().nanos() - reminded > REMINDER.toNanos()) {
       reminded = place.time().nanos();
@@ -362,9 +361,13 @@ final class KubernetesReservation {
   }
 
   private void hopeless(Optional<GangSystem.Waiting> said) {
-    if (unplaceable.look(said.filter(GangSystem.Waiting::isHopeless).isPresent())) {
+    if (unplaceable.look(isNew() && said.filter(GangSystem.Waiting::isHopeless).isPresent())) {
       throw never(said.orElseThrow().words(), List.of(place.kubectl("get events")));
     }
+  }
+
+  private boolean isNew() {
+    return place.time().nanos() - newUntil < 0;
   }
 
   private void begin(Json job) throws InterruptedException, Unanswered {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Waiter;
@@ -18,12 +19,13 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +35,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +45,7 @@ final class WaitingRequestTest {
 
   private final Tasks tasks = Tasks.named("test", (_, _) -> {});
   private final SecureRandom random = new SecureRandom();
+  private final ManualClock clock = new ManualClock();
   private final FakeServer server = new FakeServer();
   private final GangRequest request =
       BackendPlace.fresh(random, 2, "8", BackendContract.LONG, Map.of());
@@ -49,6 +53,7 @@ final class WaitingRequestTest {
   /** A suspended Job in a cluster whose nodes a test sets. */
   private static final class FakeServer implements ApiServer {
     final Map<String, Json> answers = new ConcurrentHashMap<>();
+    volatile boolean isFull;
     final ConcurrentLinkedQueue<String> changes = new ConcurrentLinkedQueue<>();
 
     @Override
@@ -67,7 +72,10 @@ final class WaitingRequestTest {
     }
 
     @Override
-    public Json create(String path, Json object) {
+    public Json create(String path, Json object) throws ApiRefusal {
+      if (isFull) {
+        throw new ApiRefusal(403, "Forbidden", "exceeded quota: objects, used: services=9");
+      }
       changes.add("create " + path);
       return object;
     }
@@ -111,6 +119,18 @@ final class WaitingRequestTest {
     }
   }
 
+  private record Leaving(Consumer<String> said) implements Waiter {
+    @Override
+    public void waits(String words) {
+      said.accept(words);
+    }
+
+    @Override
+    public boolean leavesPlace() {
+      return true;
+    }
+  }
+
   private static Json items(Json... items) {
     return Json.object("items", List.of(items));
   }
@@ -129,13 +149,17 @@ final class WaitingRequestTest {
   }
 
   private Backend backend() {
-    var values = Json.object("gang", "plain", "image", "acme/train:1");
+    return backend("plain");
+  }
+
+  private Backend backend(String gang) {
+    var values = Json.object("gang", gang, "image", "acme/train:1");
     return KubernetesBackend.over(
         server,
         new BackendConfig("k8s", "kubernetes", values, ""),
         new AgentImage(tasks, random),
         tasks,
-        Clock.system(),
+        clock,
         random);
   }
 
@@ -166,18 +190,7 @@ final class WaitingRequestTest {
     server.answers.put("/apis/batch/v1/namespaces/ml/jobs", items(job));
     server.answers.put(NODES, items(node("n1", true)));
     var said = new LinkedBlockingQueue<String>();
-    Waiter waiter =
-        new Waiter() {
-          @Override
-          public void waits(String words) {
-            said.add(words);
-          }
-
-          @Override
-          public boolean leavesPlace() {
-            return true;
-          }
-        };
+    Waiter waiter = new Leaving(said::add);
     var queue = backend().capabilities().queue().orElseThrow();
 
     Task<Gang, RuntimeException> waiting = tasks.fork("gang", () -> queue.resume(request, waiter));
@@ -188,6 +201,70 @@ final class WaitingRequestTest {
     heard(said, "there is room for 0 of its 2 nodes");
     server.answers.put(NODES, items(node("n1", true)));
     heard(said, away);
+    waiting.cancel();
+    waiting.join(BackendContract.LIMIT);
+    assertEquals(List.of(), server.changes.stream().filter(it -> it.startsWith("delete")).toList());
+  }
+
+  /** An administrator has lowered it for a while. */
+  @Test
+  void aQuotaThatIsTooSmallNowEndsNoRequestThatWaits() throws Exception {
+    assertWaitsForKueue();
+  }
+
+  /** A gateway that starts creates the objects of a request again, and they are there. */
+  @Test
+  void aQuotaOnObjectsThatIsUsedUpEndsNoRequestThatWaits() throws Exception {
+    server.isFull = true;
+    assertWaitsForKueue();
+  }
+
+  private void assertWaitsForKueue() throws Exception {
+    Json job =
+        Json.object(
+            "metadata", Json.object("name", "gpush-1", "uid", "u"),
+            "spec", Json.object("suspend", true));
+    Json small =
+        Json.object(
+            "type", "QuotaReserved",
+            "status", "False",
+            "reason", "Pending",
+            "message", "insufficient quota, maximum capacity is 0");
+    Json workload =
+        Json.object(
+            "metadata", Json.object("name", "w"),
+            "status", Json.object("conditions", List.of(small)));
+    String kueue = "/apis/kueue.x-k8s.io/v1beta1";
+    server.answers.put(
+        "/apis",
+        Json.object(
+            "groups",
+            List.of(
+                Json.object(
+                    "name",
+                    "kueue.x-k8s.io",
+                    "versions",
+                    List.of(Json.object("version", "v1beta1"))))));
+    server.answers.put(
+        kueue + "/namespaces/ml/localqueues",
+        items(Json.object("metadata", Json.object("name", "team"))));
+    server.answers.put(kueue + "/namespaces/ml/workloads", items(workload));
+    server.answers.put("/apis/batch/v1/namespaces/ml/jobs", items(job));
+    server.answers.put(NODES, items(node("n1", false), node("n2", false)));
+    var said = new LinkedBlockingQueue<String>();
+    var queue = backend("kueue").capabilities().queue().orElseThrow();
+    Waiter waiter =
+        new Leaving(
+            words -> {
+              clock.advance(Duration.ofMinutes(1));
+              said.add(words);
+            });
+
+    Task<Gang, RuntimeException> waiting = tasks.fork("gang", () -> queue.resume(request, waiter));
+
+    for (int look = 0; look < 5; look++) {
+      heard(said, "maximum capacity");
+    }
     waiting.cancel();
     waiting.join(BackendContract.LIMIT);
     assertEquals(List.of(), server.changes.stream().filter(it -> it.startsWith("delete")).toList());

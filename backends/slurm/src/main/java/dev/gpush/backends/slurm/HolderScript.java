@@ -25,6 +25,8 @@ final class HolderScript {
           "--input=all",
           "--export=ALL",
           "--cpu-bind=none",
+          // Programs under an agent must not become MPI ranks of its step.
+          "--mpi=none",
           "--mem=0");
 
   private HolderScript() {}

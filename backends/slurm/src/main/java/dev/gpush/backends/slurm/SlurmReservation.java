@@ -90,6 +90,7 @@ final class SlurmReservation {
   /** Searches and submits in one command, because a login node may be far away. */
   private static final String SUBMIT =
       """
+      unset SQUEUE_ACCOUNT SQUEUE_LICENSES SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_QOS
       known=$(squeue -a -h -t all -u "$1" "--name=$2" -o %i) || exit 1
       if [ -n "$known" ]; then exit 74; fi
       shift 2
@@ -235,8 +236,8 @@ final class SlurmReservation {
       waiter.waits(lost.words());
       return false;
     }
-    // Some sites print banners first.
-    boolean hasId = answer.output().lines().reduce("", (_, line) -> line).matches("[0-9]+(;.*)?");
+    // Some sites print banners first, or advice after it.
+    boolean hasId = answer.output().lines().anyMatch(line -> line.matches("[0-9]+(;.*)?"));
     if (answer.status() == EXISTS || (answer.succeeded() && hasId)) {
       return true;
     }
@@ -249,7 +250,7 @@ final class SlurmReservation {
     if (refusal.isHopeless()) {
       throw never(refusal.words(), refusal.works());
     }
-    if (refusal.mayHaveArrived()) {
+    if (refusal.mayHaveArrived() || answer.succeeded()) {
       waiter.waits(refusal.words());
       return false;
     }
@@ -324,7 +325,7 @@ final class SlurmReservation {
 
   // ---- the agents
 
-  private Gang linked(SlurmJob job) throws InterruptedException, Unanswered {
+  private Gang linked(SlurmJob job) throws InterruptedException {
     Optional<Container> container = site.settings().with(request).container();
     waiter.waits(
         "starting agents on "
@@ -344,9 +345,7 @@ final class SlurmReservation {
         }
       } catch (Unanswered unknown) {
         // The connection may come back: a laptop that slept wakes up to a job that runs.
-        if (site.time().nanos() - end > 0) {
-          throw unknown;
-        }
+        end = site.time().nanos() + most.toNanos();
         waiter.waits("its state is unknown: " + unknown.words());
         interval.await();
       }

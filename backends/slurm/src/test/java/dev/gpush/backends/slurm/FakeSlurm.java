@@ -1,7 +1,10 @@
 package dev.gpush.backends.slurm;
 
 import dev.gpush.core.backend.Capabilities.RequestQueue;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
@@ -30,7 +33,8 @@ import java.util.stream.Stream;
 
 /**
  * A login node whose Slurm programs print what a test has written. Its partition {@code lab} is
- * hidden, and with it the job of the gang, which has two nodes.
+ * hidden, and with it the job of the gang, which has two nodes. The user's profile restricts squeue
+ * to another partition.
  */
 final class FakeSlurm implements Machine, AutoCloseable {
   private static final GangId GANG = new GangId("0123456789abcdef");
@@ -40,14 +44,25 @@ final class FakeSlurm implements Machine, AutoCloseable {
   private final Tasks tasks = Tasks.named("fake-slurm", (_, _) -> {});
   private final SecureRandom random = new SecureRandom();
   private final Path folder;
+  private final Clock clock;
+  private Optional<MachineFailure> closed = Optional.empty();
 
-  FakeSlurm(Path folder) throws IOException {
+  FakeSlurm(Path folder, Clock clock) throws IOException {
     this.folder = folder;
-    program("squeue", "case \" $* \" in *' -a '*) cat \"$HOME/jobs\";; esac");
+    this.clock = clock;
+    findsUsers();
     program("scontrol", "case \" $* \" in *' -a '*) cat \"$HOME/nodes\";; esac");
     program("sbatch", "echo 'sbatch: Job 8 to start at 2026-01-01T00:00:00' >&2");
     program("sinfo", "echo slurm 24.11.5");
-    program("srun", "[ \"$1\" = --help ] || { cat > \"$HOME/asked.$$\"; cat \"$HOME/answers\"; }");
+    program(
+        "srun",
+        """
+        case " $* " in
+          *' --help '*) ;;
+          *' --mpi=none '*) cat > "$HOME/asked.$$"; cat "$HOME/answers";;
+          *) echo 'srun: error: no PMIx' >&2; exit 1;;
+        esac\
+        """);
     Files.writeString(
         folder.resolve("nodes"),
         """
@@ -56,6 +71,24 @@ final class FakeSlurm implements Machine, AutoCloseable {
         NodeName=g2 CPUTot=8 RealMemory=64000 State=IDLE Partitions=lab
         """);
     runs("9:00:00");
+  }
+
+  /** Its user database does not answer. */
+  void losesUsers() throws IOException {
+    program("squeue", "echo 'squeue: error: Invalid user: ann' >&2");
+  }
+
+  void findsUsers() throws IOException {
+    program(
+        "squeue",
+        "case \" $* \" in *' -a '*) [ \"$SQUEUE_PARTITION\" ] || cat \"$HOME/jobs\";; esac");
+  }
+
+  /** There is no job until sbatch is run, which prints this. */
+  void submits(String said) throws IOException {
+    Files.deleteIfExists(folder.resolve("submitted"));
+    program("squeue", "[ ! -e \"$HOME/submitted\" ] || cat \"$HOME/jobs\"");
+    program("sbatch", "cat > /dev/null; touch \"$HOME/submitted\"; printf '%s\\n' '" + said + "'");
   }
 
   private void program(String name, String script) throws IOException {
@@ -132,14 +165,18 @@ final class FakeSlurm implements Machine, AutoCloseable {
         List.of(),
         new AgentImage(tasks, random),
         tasks,
-        Clock.system(),
+        clock,
         random);
   }
 
   /** The gang of the job that runs. */
   Gang resumed(Duration hardEnd) throws InterruptedException {
+    return resumed(hardEnd, _ -> {});
+  }
+
+  Gang resumed(Duration hardEnd, Waiter waiter) throws InterruptedException {
     RequestQueue queue = backend(Json.object()).capabilities().queue().orElseThrow();
-    return queue.resume(request(hardEnd), _ -> {});
+    return queue.resume(request(hardEnd), waiter);
   }
 
   @Override
@@ -147,12 +184,26 @@ final class FakeSlurm implements Machine, AutoCloseable {
     return "login";
   }
 
+  void close(MachineFailure failure) {
+    closed = Optional.of(failure);
+  }
+
   @Override
   public Pipe spawn(List<String> arguments) throws IOException {
+    if (closed.isPresent()) {
+      throw new GpushException(closed.get());
+    }
     var command = new ArrayList<>(List.of("/usr/bin/env"));
     command.addAll(arguments);
     return ChildPipe.start(
-        command, Map.of("PATH", folder + ":/usr/bin:/bin", "HOME", folder.toString()));
+        command,
+        Map.of(
+            "PATH",
+            folder + ":/usr/bin:/bin",
+            "HOME",
+            folder.toString(),
+            "SQUEUE_PARTITION",
+            "other"));
   }
 
   @Override

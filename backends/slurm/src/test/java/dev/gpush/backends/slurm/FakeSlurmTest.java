@@ -7,15 +7,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
+import dev.gpush.testkit.fake.ManualClock;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,11 +32,12 @@ final class FakeSlurmTest {
   private static final Duration EIGHT_HOURS = Duration.ofHours(8);
 
   @TempDir private Path folder;
+  private final ManualClock clock = new ManualClock();
   private FakeSlurm slurm;
 
   @BeforeEach
   void begin() throws Exception {
-    slurm = new FakeSlurm(folder);
+    slurm = new FakeSlurm(folder, clock);
   }
 
   @AfterEach
@@ -45,6 +52,28 @@ final class FakeSlurmTest {
   @Test
   void aJobInAHiddenPartitionIsNotGone() {
     assertEquals(new Observation.Exists(), slurm.backend(Json.object()).observe(FakeSlurm.gang()));
+  }
+
+  @Test
+  void aJobIsNotGoneWhileTheLoginNodeDoesNotKnowItsUser() throws Exception {
+    slurm.losesUsers();
+    SlurmBackend backend = slurm.backend(Json.object());
+
+    var unknown = assertInstanceOf(Observation.CannotTell.class, backend.observe(FakeSlurm.gang()));
+    assertTrue(unknown.reason().contains("Invalid user"), unknown::reason);
+    var refused =
+        assertThrows(
+            GpushException.class, () -> backend.release(FakeSlurm.gang(), Duration.ofMinutes(1)));
+    assertInstanceOf(BackendFailure.NotReleased.class, refused.failure());
+  }
+
+  @Test
+  void aLoginThatHasRefusedTheKeysIsNamed() {
+    slurm.close(new MachineFailure.KeyRefused("login", "hpc", "Permission denied (publickey)"));
+
+    assertEquals(
+        new Observation.CannotTell("login has refused your keys: gpush login hpc tries again"),
+        slurm.backend(Json.object()).observe(FakeSlurm.gang()));
   }
 
   @Test
@@ -78,6 +107,42 @@ final class FakeSlurmTest {
     slurm.resumed(EIGHT_HOURS);
 
     assertEquals(List.of(), slurm.renewals());
+  }
+
+  /** As wrappers of sbatch do. */
+  @Test
+  void aJobIsAcceptedWhateverIsPrintedBesideItsNumber() throws Exception {
+    for (String said : List.of("7\nMaintenance is on Monday.", "Submitted as 7")) {
+      slurm.submits(said);
+      slurm.answer(List.of(left(EIGHT_HOURS), left(EIGHT_HOURS)));
+      SlurmBackend backend = slurm.backend(Json.object("partition", List.of("lab")));
+
+      assertEquals("slurm job 7", backend.reserve(FakeSlurm.request(EIGHT_HOURS)).detail());
+    }
+  }
+
+  /** The connection is lost for twice as long as the agents may take. */
+  @Test
+  void aJobThatRunsIsNotGivenBackInAnOutage() throws Exception {
+    slurm.answer(List.of());
+    var looks = new AtomicInteger();
+    Waiter waiter =
+        words -> {
+          try {
+            if (words.startsWith("starting agents")) {
+              slurm.losesUsers();
+            } else if (looks.incrementAndGet() == 1) {
+              clock.advance(Duration.ofMinutes(6));
+            } else {
+              slurm.findsUsers();
+              slurm.answer(List.of(left(EIGHT_HOURS), left(EIGHT_HOURS)));
+            }
+          } catch (IOException broken) {
+            throw new UncheckedIOException(broken);
+          }
+        };
+
+    assertEquals(2, slurm.resumed(EIGHT_HOURS, waiter).nodes().size());
   }
 
   /** The others take their hard end from node 0. */

@@ -62,6 +62,7 @@ final class HolderScriptTest {
     assertArrayEquals(packet, Files.readAllBytes(folder.resolve("got")));
     String words = Files.readString(folder.resolve("words"));
     assertTrue(words.endsWith("--\0/bin/sh\0-c\0echo 'a b'\n\0$x\0"), words);
+    assertTrue(words.contains("--mpi=none\0"), words);
     assertEquals("", Files.readString(folder.resolve("memory")));
     assertFalse(Files.exists(folder.resolve("it's/gang")));
   }

@@ -49,7 +49,7 @@ final class ProspectTest {
 
           @Override
           public Pipe spawn(List<String> arguments) throws IOException {
-            boolean isQueue = arguments.getFirst().equals("squeue");
+            boolean isQueue = arguments.contains("squeue");
             String said = isQueue ? String.join("\n", queue) : there(Duration.ZERO) + "\n";
             return ChildPipe.start(List.of("printf", "%s", said));
           }

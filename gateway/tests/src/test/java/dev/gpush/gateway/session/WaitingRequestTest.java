@@ -353,6 +353,36 @@ final class WaitingRequestTest {
     down(next);
   }
 
+  /** As where a site rewrites the comments of jobs. */
+  @Test
+  void aPlaceThatIsNotListedIsKept() throws Exception {
+    keepsUnlisted("hpc");
+    places.fill("hpc");
+    places.fill("uni");
+    keepsUnlisted("hpc", "uni");
+    places.free("uni");
+  }
+
+  private void keepsUnlisted(String... names) throws Exception {
+    GatewaySessions before = gateway(names);
+    before.upDetached(places.ask(), talk);
+    GangId asked = waiting().orElseThrow();
+    before.close();
+    places.site("hpc").list(false);
+
+    GatewaySessions next = gateway(names);
+    next.recover();
+
+    places.free("hpc");
+    until(
+        "it is ready, or over",
+        () -> state(next).stream().allMatch(each -> each == SessionState.READY));
+    assertEquals(asked, rig.gang(next.list().getFirst()));
+    places.site("hpc").list(true);
+    down(next);
+    next.close();
+  }
+
   @Test
   void aWaitingCommandIsLeftByAGatewayThatEndsAndThePlaceIsKept() throws Exception {
     GatewaySessions before = gateway("hpc");

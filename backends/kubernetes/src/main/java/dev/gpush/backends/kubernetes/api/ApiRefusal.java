@@ -13,7 +13,7 @@ public final class ApiRefusal extends Exception {
   /**
    * @param reason the server's reason, such as {@code AlreadyExists}
    */
-  ApiRefusal(int status, String reason, String words) {
+  public ApiRefusal(int status, String reason, String words) {
     super(status + " " + reason + ": " + words);
     this.status = status;
     this.reason = reason;
@@ -26,6 +26,10 @@ public final class ApiRefusal extends Exception {
 
   public boolean isForbidden() {
     return status == 403;
+  }
+
+  public boolean isOverQuota() {
+    return isForbidden() && words.contains("exceeded quota");
   }
 
   public boolean alreadyExists() {

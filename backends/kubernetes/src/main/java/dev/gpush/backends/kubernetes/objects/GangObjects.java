@@ -152,11 +152,14 @@ public final class GangObjects {
     var labels = new TreeMap<>(settings.pod().labels());
     labels.put(PodTag.MANAGER_LABEL, PodTag.MANAGER);
     labels.put(PodTag.GANG_LABEL, request.gang().text());
+    // The proxy of a service mesh would run on after the agent, and the pod with it.
+    labels.putIfAbsent("sidecar.istio.io/inject", "false");
     var annotations = new TreeMap<>(settings.pod().annotations());
     annotations.put(PodTag.ANNOTATION, tag.text());
     // The autoscaler must not remove a node because it is idle.
     annotations.putIfAbsent("cluster-autoscaler.kubernetes.io/safe-to-evict", "false");
     annotations.putIfAbsent("karpenter.sh/do-not-disrupt", "true");
+    annotations.putIfAbsent("linkerd.io/inject", "disabled");
     Json.Obj metadata = Json.object("labels", labels, "annotations", annotations);
     return named.map(text -> metadata.with("name", text)).orElse(metadata);
   }

@@ -2,6 +2,7 @@ package dev.gpush.backends.kubernetes.pods;
 
 import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
@@ -17,11 +18,14 @@ import java.util.stream.Collectors;
 
 /**
  * Collects the answers of agents while the pods of a gang start. Each pod gets one command as soon
- * as it runs; an agent that has answered is not asked again because another one is late. For one
- * thread.
+ * as it runs; an agent that has answered is asked again only so that it does not end as unclaimed
+ * while another one is late. For one thread.
  */
 public final class AgentArrivals implements AutoCloseable {
   private static final AgentAnswer STARTING = new AgentAnswer.Silent("it is starting");
+
+  /** Well before an agent that no gateway asks ends. */
+  private static final Duration AGAIN = LeaseTerms.UNCLAIMED.dividedBy(2);
 
   private final Greeting greeting;
   private final Clock clock;
@@ -31,6 +35,9 @@ public final class AgentArrivals implements AutoCloseable {
   private final Map<String, Task<AgentAnswer, RuntimeException>> asked = new HashMap<>();
 
   private final Map<String, AgentAnswer> answered = new HashMap<>();
+
+  /** When each was asked last. */
+  private final Map<String, Long> times = new HashMap<>();
 
   /** Asks the agent of one pod, which may be starting, and keeps the pipe for its link. */
   @FunctionalInterface
@@ -48,18 +55,24 @@ public final class AgentArrivals implements AutoCloseable {
     return new AgentArrivals((node, pod) -> agents.greet(gang, node, pod), clock, tasks);
   }
 
-  /** Asks the agents of running pods that were not asked yet. */
-  public void greet(Pods pods) {
+  /** Asks the agents of running pods that were not asked yet, or not for long. */
+  public void greet(Pods pods) throws InterruptedException {
+    long now = clock.nanos();
+    await(pods, Duration.ZERO);
     Map<Integer, Json> byNode = pods.byNode();
     Set<String> there =
         byNode.values().stream().map(AgentArrivals::key).collect(Collectors.toSet());
     asked.entrySet().removeIf(each -> !there.contains(each.getKey()) && cancel(each.getValue()));
     answered.keySet().retainAll(there);
+    times.keySet().retainAll(there);
     byNode.forEach(
         (node, pod) -> {
           String key = key(pod);
-          boolean isAnswered = answered.get(key) instanceof AgentAnswer.Said;
+          boolean isAnswered =
+              answered.get(key) instanceof AgentAnswer.Said
+                  && now - times.getOrDefault(key, now) < AGAIN.toNanos();
           if (Pods.isRunning(pod) && !isAnswered && !asked.containsKey(key)) {
+            times.put(key, now);
             asked.put(key, tasks.fork("greet-agent-" + node, () -> greeting.ask(node, pod)));
           }
         });

@@ -271,6 +271,34 @@ final class GangObjectsTest {
             .orElse(""));
   }
 
+  /** It would run on when the agent has ended, and the pod would keep its GPUs. */
+  @Test
+  void noServiceMeshPutsAProxyIntoAPodUnlessThatIsConfigured() {
+    assertEquals(Optional.of("false"), istio(Json.object("image", "i")));
+    assertEquals(
+        Optional.of("true"),
+        istio(
+            Json.object(
+                "image",
+                "i",
+                "pod",
+                Json.object("labels", Json.object("sidecar.istio.io/inject", "true")))));
+  }
+
+  private static Optional<String> istio(Json.Obj values) {
+    Json job =
+        new GangObjects(
+                request("devbox"),
+                settings(values),
+                new PodShape(Optional.empty(), 0, List.of(), "", 4000, 1 << 30, Map.of()),
+                true,
+                NOWHERE)
+            .job(List.of("agent"));
+    Json.Obj metadata = job.object("spec").object("template").object("metadata");
+    assertEquals(Optional.of("disabled"), metadata.object("annotations").text("linkerd.io/inject"));
+    return metadata.object("labels").text("sidecar.istio.io/inject");
+  }
+
   @Test
   void placeholdersOfYunikornAreLikeThePodsTheyHoldPlacesFor(@TempDir Path folder)
       throws Exception {

@@ -9,6 +9,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.fake.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +54,29 @@ final class AgentArrivalsTest {
           Set.of(0, 1), AgentAnswer.said(arrivals.await(later, BackendContract.LIMIT)).keySet());
       assertEquals(List.of("a", "a", "late", "late", "other"), asked.stream().sorted().toList());
     }
+  }
+
+  /** It would end as unclaimed. */
+  @Test
+  void anAgentIsAskedAgainWhileAnotherOneIsLateForLong() throws Exception {
+    var asked = new ConcurrentLinkedQueue<String>();
+    AgentArrivals.Greeting greeting =
+        (_, pod) -> {
+          asked.add(Pods.name(pod));
+          return new AgentAnswer.Said(Json.object());
+        };
+    var clock = new ManualClock();
+    var pods = new Pods(List.of(runs(0, "a", 0), podOf(1, "late")));
+    try (Tasks tasks = Tasks.named("arrivals", (_, _) -> {});
+        var arrivals = new AgentArrivals(greeting, clock, tasks)) {
+      for (int minutes = 0; minutes <= 12; minutes++) {
+        arrivals.greet(pods);
+        arrivals.await(pods, BackendContract.LIMIT);
+        clock.advance(Duration.ofMinutes(1));
+      }
+    }
+
+    assertEquals(List.of("a", "a", "a"), List.copyOf(asked));
   }
 
   /** What waits in a pod that is not wanted any more is not waited for. */

@@ -24,7 +24,8 @@ public record SlurmNode(
   /**
    * All that jobs can have, whether free or not.
    *
-   * @param memory in megabytes
+   * @param memory in megabytes, without what the site reserves for the system; 1 where the site has
+   *     not configured it
    */
   public record Resources(List<Gres> gpus, int cpus, int memory) {
     public Resources {
@@ -57,7 +58,7 @@ public record SlurmNode(
         new Resources(
             Gres.parse(line.word("Gres").orElse("")),
             effective > 0 ? effective : line.number("CPUTot"),
-            line.number("RealMemory")),
+            line.number("RealMemory") - line.number("MemSpecLimit")),
         Gres.parse(line.word("GresUsed").orElse("")),
         words(line.word("AvailableFeatures").orElse(""), ","),
         words(line.word("Partitions").orElse(""), ","));

@@ -19,6 +19,9 @@ public final class SlurmCommands {
   /** Slurm's own message timeout is 10 s, and it tries again. */
   public static final Duration LIMIT = Duration.ofSeconds(45);
 
+  /** squeue lists no job then, and succeeds. */
+  private static final String UNKNOWN_USER = "Invalid user";
+
   private final Machine machine;
   private final Inquiry inquiry;
 
@@ -34,6 +37,11 @@ public final class SlurmCommands {
   /** The answer, whatever the status is. */
   public Inquiry.Answer ask(List<String> command, String input, Duration limit)
       throws InterruptedException, Unanswered {
+    return ask(command.getFirst(), command, input, limit);
+  }
+
+  private Inquiry.Answer ask(String program, List<String> command, String input, Duration limit)
+      throws InterruptedException, Unanswered {
     try {
       return inquiry.ask(command, input, limit);
     } catch (IOException broken) {
@@ -46,19 +54,19 @@ public final class SlurmCommands {
       throw closed;
     } catch (TimeoutException late) {
       throw new Unanswered(
-          command.getFirst()
-              + " on "
-              + machine.name()
-              + " has not answered for "
-              + DurationText.of(limit),
+          program + " on " + machine.name() + " has not answered for " + DurationText.of(limit),
           late);
     }
   }
 
   private String words(MachineFailure failure) {
-    return failure instanceof MachineFailure.NeedsYou(_, var login, _)
-        ? machine.name() + " needs you: gpush login " + login
-        : machine.name() + " cannot be reached now";
+    return switch (failure) {
+      case MachineFailure.NeedsYou(_, var login, _) ->
+          machine.name() + " needs you: gpush login " + login;
+      case MachineFailure.KeyRefused(_, var login, _) ->
+          machine.name() + " has refused your keys: gpush login " + login + " tries again";
+      default -> machine.name() + " cannot be reached now";
+    };
   }
 
   /** The output of a program that must succeed; otherwise the answer is unknown. */
@@ -66,10 +74,10 @@ public final class SlurmCommands {
     return read(command.getFirst(), command);
   }
 
-  /** As {@link #read(List)}, of a program that a shell runs. */
+  /** As {@link #read(List)}, of a program that a shell or env runs. */
   public String read(String program, List<String> command) throws InterruptedException, Unanswered {
-    Inquiry.Answer answer = ask(command, "", LIMIT);
-    if (!answer.succeeded()) {
+    Inquiry.Answer answer = ask(program, command, "", LIMIT);
+    if (!answer.succeeded() || answer.errors().contains(UNKNOWN_USER)) {
       throw new Unanswered(problem(program, answer), null);
     }
     return answer.output();

@@ -15,6 +15,26 @@ import java.util.Optional;
 public final class SlurmQueue {
   public static final String PREFIX = "gpush-";
 
+  /** The user's profile may have variables that restrict the list. */
+  private static final List<String> SQUEUE =
+      List.of(
+          "env",
+          "-u",
+          "SQUEUE_ACCOUNT",
+          "-u",
+          "SQUEUE_LICENSES",
+          "-u",
+          "SQUEUE_NAMES",
+          "-u",
+          "SQUEUE_PARTITION",
+          "-u",
+          "SQUEUE_QOS",
+          "squeue",
+          "-a",
+          "-h",
+          "-o",
+          SlurmJob.FORMAT);
+
   private final SlurmCommands commands;
   private final LoginNode login;
 
@@ -42,40 +62,22 @@ public final class SlurmQueue {
   }
 
   private List<SlurmJob> mine(String... more) throws InterruptedException, Unanswered {
-    var command =
-        new ArrayList<>(
-            List.of(
-                "squeue",
-                "-a",
-                "-h",
-                "-t",
-                "all",
-                "-u",
-                login.facts().user(),
-                "-o",
-                SlurmJob.FORMAT));
+    var command = new ArrayList<>(SQUEUE);
+    command.addAll(List.of("-t", "all", "-u", login.facts().user()));
     command.addAll(List.of(more));
-    return SlurmJob.parse(commands.read(command)).stream()
+    return SlurmJob.parse(commands.read("squeue", command)).stream()
         .sorted(Comparator.comparingLong(SlurmJob::id))
         .toList();
   }
 
   /** All users' jobs that have nodes in a partition, or wait for some. */
   public List<SlurmJob> everybody(String partitions) throws InterruptedException, Unanswered {
-    var command =
-        new ArrayList<>(
-            List.of(
-                "squeue",
-                "-a",
-                "-h",
-                "-t",
-                "PENDING,RUNNING,COMPLETING,CONFIGURING",
-                "-o",
-                SlurmJob.FORMAT));
+    var command = new ArrayList<>(SQUEUE);
+    command.addAll(List.of("-t", "PENDING,RUNNING,COMPLETING,CONFIGURING"));
     if (!partitions.isEmpty()) {
       command.addAll(List.of("-p", partitions));
     }
-    return SlurmJob.parseAll(commands.read(command));
+    return SlurmJob.parseAll(commands.read("squeue", command));
   }
 
   /** The gang's job: of several, the oldest, because a lost reply may have caused a second one. */

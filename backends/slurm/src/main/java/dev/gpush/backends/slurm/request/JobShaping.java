@@ -103,7 +103,7 @@ public final class JobShaping {
     int cpus = share(fitting, SlurmNode::cpus, settings.share().cpus());
     options.add("--cpus-per-task=" + cpus);
     if (!settings.options().hasOtherMemory()) {
-      options.add("--mem=" + memory(fitting, cpus));
+      memory(fitting, cpus).map("--mem="::concat).ifPresent(options::add);
     }
     options.addAll(flags);
     return new JobShape(
@@ -434,9 +434,13 @@ public final class JobShaping {
     return Math.max(1, least);
   }
 
-  private String memory(List<SlurmNode> fitting, int cpus) {
+  /** Empty where memory is no resource, because the nodes have none in the configuration. */
+  private Optional<String> memory(List<SlurmNode> fitting, int cpus) {
     if (settings.share().memory().isPresent()) {
-      return settings.share().memory().get();
+      return settings.share().memory();
+    }
+    if (fitting.stream().anyMatch(node -> node.memory() <= 1)) {
+      return Optional.empty();
     }
     int count = request.gpus().count();
     double least =
@@ -452,6 +456,6 @@ public final class JobShaping {
                 })
             .min()
             .orElse(1024);
-    return (long) Math.max(1, least) + "M";
+    return Optional.of((long) Math.max(1, least) + "M");
   }
 }

@@ -70,7 +70,8 @@ public final class Steps {
 
   /** --mem=0: all memory of the job, without reserving it from the agents. */
   private static List<String> start(long job) {
-    return new ArrayList<>(List.of("srun", "--jobid=" + job, "--overlap", "--quiet", "--mem=0"));
+    return new ArrayList<>(
+        List.of("srun", "--jobid=" + job, "--overlap", "--quiet", "--mem=0", "--mpi=none"));
   }
 
   private Pipe spawn(List<String> command) throws IOException {

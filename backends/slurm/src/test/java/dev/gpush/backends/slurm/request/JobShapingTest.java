@@ -94,6 +94,19 @@ final class JobShapingTest {
   }
 
   @Test
+  void memoryIsAskedForAsTheNodesHaveIt() {
+    partition("gpu", true, DAY, 99);
+    String node = "NodeName=g1 CPUTot=8 Gres=gpu:h100:8 State=IDLE Partitions=gpu RealMemory=";
+
+    nodes.addAll(SlurmNode.parse(node + "100000 MemSpecLimit=20000"));
+    assertTrue(fits(1, "8").options().contains("--mem=76000M"));
+
+    nodes.clear();
+    nodes.addAll(SlurmNode.parse(node + "1"));
+    assertTrue(fits(1, "8").options().stream().noneMatch(each -> each.startsWith("--mem")));
+  }
+
+  @Test
   void whatTheConfigurationSaysGoesToSbatch() {
     partition("gpu", true, DAY, 99);
     partition("long", false, Duration.ofDays(7), 99);
