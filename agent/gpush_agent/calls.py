@@ -175,8 +175,8 @@ def control(agent, pipe, line):
     try:
         value = frames.unpack_json(line)
         do = value.get("do")
-        if do == "status":
-            agent.lease.ask()
+        if do == "status" and (value.get("waits") is True or value.get("then") == "link"):
+            agent.lease.ask()       # not in other questions: a list of all agents of a host must keep none
         if do == "status" and value.get("then") == "link":
             pipe.become_link(frames.pack_json(dict(agent.status(), ok=True)) + b"\n")
         elif do == "status":

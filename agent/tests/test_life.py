@@ -166,8 +166,10 @@ class LeaseEndTest(LifeTest):
         _, code, _ = after_preamble(spawn(self.header(hold_only=True, lease=self.LEASE), extra=self.own_time()))
         pid = self.status()["pid"]
         self.advance(500)
+        self.assertTrue(self.control("status", waits=True)["ok"])
+        self.advance(1000)
         self.assertTrue(self.status()["ok"])
-        self.advance(600)
+        self.advance(1200)
         self.status()
         until(lambda: not alive(pid), what="end")
 

@@ -38,7 +38,7 @@ class Lease:
             self.active("attached")
 
     def ask(self):
-        """A gateway has asked for the status: it may wait for nodes that start later, as they fetch an image."""
+        """A gateway waits for nodes that start later, as they fetch an image."""
         self.asked = self.clock()
 
     def renew(self, params):

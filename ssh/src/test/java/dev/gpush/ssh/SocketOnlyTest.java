@@ -106,6 +106,7 @@ class SocketOnlyTest {
     try (var gateway = start("false")) {
       var refused = assertThrows(GpushException.class, () -> gateway.access().configText());
       Files.delete(inTheWay);
+      Files.delete(home().resolve("known_hosts"));
 
       gateway.ensureBound();
 

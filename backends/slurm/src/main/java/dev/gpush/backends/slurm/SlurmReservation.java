@@ -387,7 +387,7 @@ final class SlurmReservation {
                 job.id(),
                 request.gang(),
                 request.nodes(),
-                Json.object("do", "status"),
+                Json.object("do", "status", "waits", true),
                 AGENTS_PATIENCE,
                 STATUS_LIMIT);
     Map<Integer, Json> statuses = AgentAnswer.said(answers);
