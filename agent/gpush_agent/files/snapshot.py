@@ -176,7 +176,7 @@ class Snapshot:
         for folder in self.folders if folders is None else folders:
             if not self.is_folder(folder):
                 continue        # the run has removed it
-            for name in sorted(os.listdir(os.path.join(self.tree, folder))):
+            for name in names_in(os.path.join(self.tree, folder)):
                 path = os.path.join(folder, name) if folder else name
                 if not self.is_known(path) and name not in MADE_AGAIN and not self.leads_home(path):
                     yield path
@@ -442,6 +442,13 @@ def look(path):
         return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def names_in(folder):
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def is_real_folder(path):

@@ -53,12 +53,12 @@ class Lease:
     def noted(self):
         """What `recall` needs, as JSON. Its times are of the machine's own clock."""
         return {"hard_end": self.hard_end, "idle": self.idle, "claimed": self.claimed, "started": self.started,
-                "last": self.last, "why": self.why}
+                "asked": self.asked, "last": self.last, "why": self.why}
 
     def recall(self, noted):
         self.hard_end, self.idle, self.claimed = noted["hard_end"], noted["idle"], noted["claimed"]
         self.started, self.last, self.why = noted["started"], noted["last"], noted["why"]
-        self.touched, self.asked = self.last, self.started
+        self.touched, self.asked = self.last, noted["asked"]
 
     def look(self):
         """Notes what is in progress. Returns why it keeps the node, or None."""

@@ -12,7 +12,7 @@ KEPT = 64                   # runs whose first failure is remembered, for lines 
 GRACE_SECONDS = 3           # of ranks that must end because another node's did, where the run says nothing; from that failure on
 MOST_REASON = 4096          # bytes of a reason that a peer tells
 WIDEST = 2 ** 31
-LATEST_SECONDS = 60.0       # a guard starts another agent sooner; a failure that is told twice changes nothing
+LATEST_SECONDS = 60.0       # a guard starts another agent sooner; a failure that is reported twice changes nothing
 
 
 def whole(value, low, high):
@@ -70,7 +70,7 @@ class Failures:
                                  found, LATEST_SECONDS)
 
     def look(self):
-        self.timer = None
+        self.timer = self.agent.loop.after(LOOK_SECONDS, self.look)     # first: one run that cannot be read must not end it
         for run, port in list(self.watched.items()):
             folder = rundir.folder_of(self.agent.state, run)
             ended = rundir.is_over(folder)          # asked first: what it writes last is then there to be read
@@ -79,8 +79,9 @@ class Failures:
                 self.note(failure, None)
             if ended:
                 del self.watched[run]
-        if self.watched:
-            self.timer = self.agent.loop.after(LOOK_SECONDS, self.look)
+        if not self.watched:
+            self.timer.cancel()
+            self.timer = None
 
     def own(self, run, port, folder, ended):
         """How the run failed on this node by itself, or None."""

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * People edit on the laptop and on node 0 while the gateway, the agents, their programs and
+ * Files are edited on the laptop and on node 0 while the gateway, the agents, their programs and
  * commands are killed at seeded moments. After each kill all sides agree, no file is half of two
  * versions, and each line that was saved is in a tree or in a trash.
  */

@@ -28,19 +28,24 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A backend whose block of the configuration leads elsewhere since a gang was asked for. The gang
- * is where the block led before, or behind another name of that place, where the block leads now: a
- * gang that is found proves its place. That it is nowhere proves something only at the place where
- * it was asked for.
+ * A backend whose block of the configuration was changed after a gang was requested. The gang is
+ * where the block led before, or behind another name of that place, where the block leads now: a
+ * gang that is found proves its place. Only the place where it was requested can prove that it is
+ * gone.
  */
 final class MovedBackend implements Backend {
   private final Backend before;
   private final Backend now;
 
-  /** Where the gang was found; one gang has one such backend. */
-  private final AtomicReference<Optional<Backend>> found;
+  /** Where the gang was found; one gang has one such backend, with or without links. */
+  private final AtomicReference<Optional<Side>> found;
 
-  private MovedBackend(Backend before, Backend now, AtomicReference<Optional<Backend>> found) {
+  private enum Side {
+    BEFORE,
+    NOW
+  }
+
+  private MovedBackend(Backend before, Backend now, AtomicReference<Optional<Side>> found) {
     this.before = before;
     this.now = now;
     this.found = found;
@@ -90,12 +95,14 @@ final class MovedBackend implements Backend {
   }
 
   private Backend of(Gang gang) {
-    Optional<Backend> known = found.get();
-    if (known.isEmpty()) {
-      known = Stream.of(before, now).filter(place -> isAt(place, gang)).findFirst();
-      found.set(known);
+    if (found.get().isEmpty()) {
+      found.set(Stream.of(Side.values()).filter(side -> isAt(at(side), gang)).findFirst());
     }
-    return known.orElse(before);
+    return any();
+  }
+
+  private Backend at(Side side) {
+    return side == Side.BEFORE ? before : now;
   }
 
   private static boolean isAt(Backend place, Gang gang) {
@@ -110,7 +117,7 @@ final class MovedBackend implements Backend {
   }
 
   private Backend any() {
-    return found.get().orElse(before);
+    return at(found.get().orElse(Side.BEFORE));
   }
 
   @Override
@@ -131,8 +138,7 @@ final class MovedBackend implements Backend {
     Function<Backend, Backend> link =
         backend ->
             backend.capabilities().agentLinks().map(port -> port.withLinks(agents)).orElse(backend);
-    var same = new AtomicReference<>(found.get().map(link));
-    return new MovedBackend(link.apply(before), link.apply(now), same);
+    return new MovedBackend(link.apply(before), link.apply(now), found);
   }
 
   @Override

@@ -151,7 +151,7 @@ public final class LastPush {
   PushQuestions.Deletions deletions(Scan found, Manifest pushed) {
     Manifest here = found.manifest();
     Set<String> gone =
-        here.differences(pushed).stream()
+        pending(here, pushed).stream()
             .filter(path -> here.get(path).isEmpty())
             .collect(Collectors.toSet());
     long now = clock.nanos();

@@ -456,6 +456,7 @@ class PushTest extends SyncFixture {
     assertEquals(47, nodes.getFirst().folder().tree().size());
   }
 
+  /** Also while one that is held waits for its user. */
   @Test
   void deletionsWithPausesAreNotCountedTogether() throws Exception {
     var time = new ManualClock();
@@ -466,10 +467,14 @@ class PushTest extends SyncFixture {
       laptop.write("d/f" + i, "x" + i);
     }
     push();
+    nodes.getFirst().folder().write("d/f99", "changed there");
+    laptop.delete("d/f99");
+    assertInstanceOf(SyncFailure.Held.class, failure(this::push));
     for (int i = 0; i < 60; i++) {
       deletedAndSaved("d/f" + i);
       time.advance(Duration.ofSeconds(11));
     }
+    assertEquals(List.of("d/f99"), sync.last().held().stream().map(HeldPath::path).toList());
     assertEquals(40, nodes.getFirst().folder().tree().size());
   }
 

@@ -421,7 +421,7 @@ final class Recovery {
     }
     switch (session.backend().observe(session.gang())) {
       case Observation.Gone(var reason) -> {
-        session.move(session.entry().in(SessionState.RELEASING, reason));
+        session.change(was -> was.in(SessionState.RELEASING, reason));
         finishRelease(session);
         return;
       }
@@ -441,12 +441,12 @@ final class Recovery {
       links.watch(session);
       return;
     }
-    session.move(session.entry().in(SessionState.READY, ""));
+    session.change(was -> was.in(SessionState.READY, ""));
     links.observeSoon(session);
   }
 
   private void finishRelease(LiveSession session) throws InterruptedException {
     releases.releaseAll(session);
-    session.move(session.entry().in(SessionState.RELEASED, session.entry().detail()));
+    session.change(was -> was.in(SessionState.RELEASED, was.detail()));
   }
 }

@@ -162,7 +162,7 @@ final class SessionReuse {
     }
     links.ensure(session, talk);
     if (session.entry().state() != SessionState.READY) {
-      session.move(session.entry().in(SessionState.READY, ""));
+      session.change(was -> was.in(SessionState.READY, ""));
       changed.run();
     }
     // A script's time limit applies when the gang is made, not when the script is used again.
@@ -179,7 +179,7 @@ final class SessionReuse {
     session.work().bring(false, talk);
     if (!session.entry().detail().isEmpty()) {
       // What the up before this one has left undone is done now.
-      session.move(session.entry().in(SessionState.READY, ""));
+      session.change(was -> was.in(SessionState.READY, ""));
     }
   }
 

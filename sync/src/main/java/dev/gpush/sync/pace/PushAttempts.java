@@ -21,9 +21,9 @@ public final class PushAttempts {
   private int all;
 
   /**
-   * Another attempt was in vain because of this path, or of a broken conversation: then it is
-   * empty.
+   * Another attempt has failed.
    *
+   * @param path the reason; empty: a conversation broke
    * @param why for the last one, from the number of all
    * @return how many this path has cost
    */

@@ -26,7 +26,7 @@ final class ReferencePage {
       Durations are written `90s`, `30m`, `12h`, `1d12h`; sizes `500kB`, `50MB`, `2GiB`.
       A backend called `local`, this machine, is always there. Without `backends` all configured backends are asked,
       `local` last; it is not asked for GPUs or an `image:` while there is another one, and does not take the place of one
-      that failed.
+      that failed to give nodes.
 
       Editors can complete these keys and mark mistakes: `$GPUSH_HOME/schema` has the same schema as JSON Schema
       ([guide](../guide/editors.md#gpushyaml-and-configyaml)).

@@ -56,7 +56,7 @@ final class KubernetesReservation {
 
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
 
-  /** A request that has waited for longer keeps its place whatever a quota is changed to. */
+  /** A request that has waited for longer keeps its place when a quota is changed. */
   private static final Duration NEW = Duration.ofMinutes(5);
 
   /** Between two requests to a scheduler to try again. */

@@ -90,7 +90,7 @@ final class SlurmReservation {
   /** Searches and submits in one command, because a login node may be far away. */
   private static final String SUBMIT =
       """
-      unset SQUEUE_ACCOUNT SQUEUE_LICENSES SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_QOS
+      unset SQUEUE_ACCOUNT SQUEUE_LICENSES SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_QOS SQUEUE_USERS
       known=$(squeue -a -h -t all -u "$1" "--name=$2" -o %i) || exit 1
       if [ -n "$known" ]; then exit 74; fi
       shift 2

@@ -106,7 +106,7 @@ public final class PendingReleases {
         release(bid);
         try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
           if (!session.isOver() && !session.isClosed()) {
-            session.move(session.entry().without(bid));
+            session.change(was -> was.without(bid));
           }
         }
       } catch (GpushException stillThere) {

@@ -166,7 +166,7 @@ public final class PendingRequests {
       idleTime.apply(session, talk);
       String unsent = push(session, pending);
       session.work().live().view(Duration.ZERO).limitation().ifPresent(talk::say);
-      session.move(session.entry().in(SessionState.READY, unsent).traced(talk.trace()));
+      session.change(was -> was.in(SessionState.READY, unsent).traced(talk.trace()));
       isKept = true;
     } catch (GpushException failed) {
       if (session.superseded().isPresent()) {

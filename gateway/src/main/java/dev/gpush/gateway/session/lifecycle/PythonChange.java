@@ -25,7 +25,7 @@ public final class PythonChange {
     }
     String wanted = wish.asked().python().get();
     if (request.wanted().python().isPresent()) {
-      session.move(session.entry().withPython(wanted));
+      session.change(was -> was.withPython(wanted));
       session.workIfAny().ifPresent(SessionWork::pythonChanged);
       talk.say(
           "shells and runs on "

@@ -73,7 +73,9 @@ public final class SessionForwards implements AutoCloseable {
     wanted.forEach(this::listenAgain);
     for (PortTarget target : configured) {
       try {
-        add(target, Optional.empty());
+        if (!nodes(target).stream().allMatch(node -> find(node, target.port()).isPresent())) {
+          add(target, Optional.empty());
+        }
       } catch (GpushException impossible) {
         // No such node, or no port is free here: the session is of use without it.
       }
@@ -98,9 +100,8 @@ public final class SessionForwards implements AutoCloseable {
    * @param local the port here; empty: a free one, the same number if possible
    */
   public synchronized List<PortForward> add(PortTarget target, Optional<Integer> local) {
-    List<Integer> to = target.node().map(List::of).orElseGet(this::all);
     var added = new ArrayList<PortForward>();
-    for (int node : to) {
+    for (int node : nodes(target)) {
       if (node >= nodes.count()) {
         throw new GpushException(
             new SessionFailure.UnknownNode(nodes.session(), node, nodes.count()));
@@ -141,8 +142,11 @@ public final class SessionForwards implements AutoCloseable {
     return known;
   }
 
-  private List<Integer> all() {
-    return IntStream.range(0, nodes.count()).boxed().toList();
+  private List<Integer> nodes(PortTarget target) {
+    return target
+        .node()
+        .map(List::of)
+        .orElseGet(() -> IntStream.range(0, nodes.count()).boxed().toList());
   }
 
   private Optional<PortForward> find(int node, int port) {

@@ -270,12 +270,12 @@ public final class SessionWork implements AutoCloseable {
     live.pushed(now.counter(), begun);
     live.used();
     if (session.entry().status().foreign()) {
-      session.move(session.entry().foreign(false));
+      session.change(was -> was.foreign(false));
     }
     LedgerEntry entry = session.entry();
     if (entry.state() == SessionState.READY && !entry.detail().isEmpty()) {
       // The detail that no files were sent no longer holds.
-      session.move(entry.in(SessionState.READY, ""));
+      session.change(was -> was.in(SessionState.READY, ""));
     }
   }
 

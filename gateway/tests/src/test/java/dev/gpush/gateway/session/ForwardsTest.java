@@ -147,14 +147,14 @@ final class ForwardsTest {
     try (ServerSocket server = listen()) {
       int before = forwarded(server.getLocalPort());
       gateway.close();
-      try (var stranger = new ServerSocket(before, 1, LOOPBACK)) {
+      try (var other = new ServerSocket(before, 1, LOOPBACK)) {
         gateway = rig.gateway();
         gateway.recover();
         gateway.up(ask(project, 2), Talk.silent());
 
         int here = forwarded(server.getLocalPort());
 
-        assertNotEquals(stranger.getLocalPort(), here);
+        assertNotEquals(other.getLocalPort(), here);
         assertEquals(
             List.of(new PortForward(1, server.getLocalPort(), here)), gateway.forwards(DEVBOX));
         try (var client = new Socket(LOOPBACK, here);

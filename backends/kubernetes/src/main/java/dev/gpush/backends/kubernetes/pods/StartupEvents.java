@@ -35,6 +35,10 @@ public final class StartupEvents {
 
   private final Namespace place;
   private final Map<String, Long> since = new HashMap<>();
+
+  /** Of those, the first time that a registry refused its image. */
+  private final Map<String, Long> refused = new HashMap<>();
+
   private Optional<Long> begun = Optional.empty();
 
   public StartupEvents(Namespace place) {
@@ -73,16 +77,18 @@ public final class StartupEvents {
               .flatMap(each -> each.text("message"));
       PodFailure.Kind kind = PodFailure.of(pod).kind();
       if (said.isPresent() || kind != PodFailure.Kind.STARTING) {
+        boolean isRefused = kind == PodFailure.Kind.REFUSED;
         long first = since.computeIfAbsent(name, _ -> now);
+        first = isRefused ? refused.computeIfAbsent(name, _ -> now) : first;
         // A pull that is tried again may take long.
         boolean isPulling =
             event.filter(each -> each.text("reason").orElse("").equals("Pulling")).isPresent();
-        Duration limit =
-            kind == PodFailure.Kind.REFUSED ? REFUSED : place.settings().scheduling().assembly();
+        Duration limit = isRefused ? REFUSED : place.settings().scheduling().assembly();
         boolean isLasting = !isPulling && now - first > limit.toNanos();
         found.put(name, new Trouble(ClusterText.clean(said.orElse("")), isLasting));
       } else {
         since.remove(name);
+        refused.remove(name);
       }
     }
     return found;

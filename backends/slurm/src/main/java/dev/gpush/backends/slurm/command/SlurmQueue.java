@@ -29,6 +29,8 @@ public final class SlurmQueue {
           "SQUEUE_PARTITION",
           "-u",
           "SQUEUE_QOS",
+          "-u",
+          "SQUEUE_USERS",
           "squeue",
           "-a",
           "-h",
