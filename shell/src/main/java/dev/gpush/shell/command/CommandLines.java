@@ -7,6 +7,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -62,6 +63,36 @@ final class CommandLines {
       throw new GpushException(
           new UsageFailure.BadArguments(verb, rule(wrong, action), List.of()), wrong);
     }
+  }
+
+  /**
+   * Where the verb is: options that all commands take may come before it. At the end if there is
+   * none.
+   */
+  static int verbAt(List<String> arguments) {
+    return firstWord(of(new WakeCommand(), new Common()).getCommandSpec(), arguments);
+  }
+
+  /** The arguments with the one at this place in front, which is the verb. */
+  static List<String> verbFirst(List<String> arguments, int verb) {
+    var words = new ArrayList<String>();
+    words.add(arguments.get(verb));
+    words.addAll(arguments.subList(0, verb));
+    words.addAll(arguments.subList(verb + 1, arguments.size()));
+    return List.copyOf(words);
+  }
+
+  /** What the options before the words name as the session, in a line that is not finished. */
+  static Optional<String> session(Action action, List<String> arguments) {
+    var common = new Common();
+    CommandLine line = of(action, common);
+    int end =
+        action instanceof Action.OfWords
+            ? firstWord(line.getCommandSpec(), arguments)
+            : arguments.size();
+    line.getCommandSpec().parser().collectErrors(true);
+    line.parseArgs(arguments.subList(0, end).toArray(new String[0]));
+    return common.session;
   }
 
   /**

@@ -26,7 +26,7 @@ final class CompleteCommand implements Action.OfWords {
   @Override
   public int run(Call call) {
     var text = new StringBuilder();
-    for (Completion.Candidate candidate : new Completion(verbs, call).of(words)) {
+    for (Completion.Candidate candidate : Completion.of(verbs, call, words)) {
       text.append(candidate.word());
       if (!candidate.about().isEmpty()) {
         text.append('\t').append(candidate.about());

@@ -43,41 +43,63 @@ final class Completion {
   private final Verbs verbs;
   private final Call call;
 
-  Completion(Verbs verbs, Call call) {
+  /**
+   * @param call about the session that the line names, if it does
+   */
+  private Completion(Verbs verbs, Call call) {
     this.verbs = verbs;
     this.call = call;
   }
 
   /** For the words after gpush, the last of which is being typed. */
-  List<Candidate> of(List<String> words) {
+  static List<Candidate> of(Verbs verbs, Call call, List<String> words) {
+    List<String> before = words.isEmpty() ? words : words.subList(0, words.size() - 1);
     String typed = words.isEmpty() ? "" : words.getLast();
-    return all(words, typed).stream()
+    int verb = CommandLines.verbAt(before);
+    List<Candidate> all =
+        verb == before.size()
+            ? new Completion(verbs, call).ofNoVerb(before, typed)
+            : ofVerb(verbs, call, CommandLines.verbFirst(before, verb), typed);
+    return all.stream()
         .filter(candidate -> candidate.equals(FILES) || candidate.word().startsWith(typed))
         .toList();
   }
 
-  private List<Candidate> all(List<String> words, String typed) {
-    if (words.size() <= 1) {
-      return verbs();
-    }
+  private static List<Candidate> ofVerb(Verbs verbs, Call call, List<String> words, String typed) {
     String verb = words.getFirst();
-    Optional<Action> action = verbs.make(verb);
-    if (action.isEmpty()) {
+    List<String> before = words.subList(1, words.size());
+    Optional<Action> made = verbs.make(verb);
+    if (made.isEmpty()) {
       return List.of();
     }
-    CommandSpec spec = CommandLines.of(action.get(), new Common()).getCommandSpec();
-    List<String> before = words.subList(1, words.size() - 1);
+    Call named = CommandLines.session(made.get(), before).map(call::about).orElse(call);
+    return new Completion(verbs, named).all(verb, made.get(), before, typed);
+  }
+
+  /** The command's name, or options of all commands before it. */
+  private List<Candidate> ofNoVerb(List<String> before, String typed) {
+    CommandSpec spec = CommandLines.of(new WakeCommand(), new Common()).getCommandSpec();
     Optional<OptionSpec> open = openOption(spec, before);
+    if (open.isPresent()) {
+      return values(open.get().paramLabel());
+    }
+    return typed.startsWith("-") ? options(spec) : verbs();
+  }
+
+  private List<Candidate> all(String verb, Action action, List<String> before, String typed) {
+    CommandSpec spec = CommandLines.of(action, new Common()).getCommandSpec();
+    boolean ofWords = action instanceof Action.OfWords;
+    int first = CommandLines.firstWord(spec, before);
+    boolean hasWords = ofWords && first < before.size();
+    Optional<OptionSpec> open = hasWords ? Optional.empty() : openOption(spec, before);
     if (open.isPresent()) {
       String label = open.get().paramLabel();
       return label.equals("RANKS") ? ranks(before, typed) : values(label);
     }
-    if (typed.startsWith("--") && typed.contains("=")) {
+    if (!hasWords && typed.startsWith("--") && typed.contains("=")) {
       return assigned(spec, typed);
     }
-    boolean ofWords = action.get() instanceof Action.OfWords;
-    int first = CommandLines.firstWord(spec, before);
-    if (ofWords && first < before.size()) {
+    if (hasWords) {
       List<Candidate> flags =
           verb.equals("run") && typed.startsWith("-")
               ? ScriptFlags.of(call.folder(), before.subList(first, before.size()))

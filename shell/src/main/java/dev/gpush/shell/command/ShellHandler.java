@@ -22,7 +22,6 @@ import dev.gpush.shell.console.ReaderGone;
 import dev.gpush.shell.text.Look;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -116,9 +115,7 @@ public final class ShellHandler implements Handler {
     if (arguments.isEmpty()) {
       return List.of("help");
     }
-    int verb =
-        CommandLines.firstWord(
-            CommandLines.of(new WakeCommand(), new Common()).getCommandSpec(), arguments);
+    int verb = CommandLines.verbAt(arguments);
     if (verb == arguments.size()) {
       return switch (arguments.getFirst()) {
         case "--version", "-V" -> List.of("version");
@@ -126,11 +123,7 @@ public final class ShellHandler implements Handler {
         default -> arguments;
       };
     }
-    var words = new ArrayList<String>();
-    words.add(arguments.get(verb));
-    words.addAll(arguments.subList(0, verb));
-    words.addAll(arguments.subList(verb + 1, arguments.size()));
-    return List.copyOf(words);
+    return CommandLines.verbFirst(arguments, verb);
   }
 
   private static Look look(Invocation invocation) {

@@ -62,6 +62,13 @@ public record Call(
     return !environment().getOrDefault(ToldShells.VARIABLE, "").isEmpty();
   }
 
+  /** This call, about the session of this name. */
+  public Call about(String session) {
+    var named = new Common();
+    named.session = Optional.of(session);
+    return new Call(services, invocation, console, talk, named, words, toldShells);
+  }
+
   /** -s NAME, else $GPUSH_SESSION. */
   public Optional<String> named() {
     return common.session.or(
