@@ -100,6 +100,51 @@ final class RunFailuresIT {
   }
 
   @Test
+  void whatIsNotSentIsNamedWithWhatSendsIt() throws Exception {
+    try (World world = World.fresh()) {
+      world.file(".gitignore", "/data/\n");
+      world.file("data/sets/tok.json", "{}");
+      world.file("data/large.bin", "1");
+      world.file("data/words/__init__.py", "");
+      world.file("src/__init__.py", "");
+      world.file(
+          "src/train.py",
+          """
+          import os, sys
+          root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+          open("data/sets/tok.json").close()
+          open(os.path.join(root, "data/sets/tok.json")).close()
+          assert not os.path.exists("data/large.bin")
+          sys.path.insert(0, root)
+          import data.words
+          """);
+      world.gpush("up", "--nodes", "1").succeeded();
+
+      sends(world, "data/sets/tok.json");
+      sends(world, "data/words");
+      world.gpush("run", "--python", PYTHON, "src/train.py").succeeded();
+    }
+  }
+
+  /** A run fails for lack of this path; what it says to try is done. */
+  private static void sends(World world, String path) throws Exception {
+    Result run = world.gpush("run", "--python", PYTHON, "src/train.py").exits(1);
+    String why = "  " + path + " is not sent: ";
+    assertTrue(run.err().lines().anyMatch(line -> line.startsWith(why)), run::toString);
+    String lead = "  try: ";
+    String command =
+        run.err().lines().filter(line -> line.startsWith(lead)).findFirst().orElse(lead);
+    Result asked = world.gpush("why").succeeded();
+    assertTrue(asked.out().contains(why), asked::toString);
+    assertTrue(asked.out().contains(command), asked::toString);
+    Process shell =
+        new ProcessBuilder("sh", "-c", command.substring(lead.length()))
+            .directory(world.project().toFile())
+            .start();
+    assertEquals(0, shell.waitFor(), command);
+  }
+
+  @Test
   void reasonsOfTwoNodes() throws Exception {
     try (World world = World.fresh()) {
       world.gpush("up", "--nodes", "2").succeeded();

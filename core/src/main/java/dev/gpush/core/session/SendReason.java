@@ -1,6 +1,10 @@
 package dev.gpush.core.session;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Why a path is sent to nodes, or is not.
@@ -12,6 +16,14 @@ import java.util.Optional;
  */
 public record SendReason(
     String path, Kind kind, Verdict verdict, String at, Optional<Rule> rule, String detail) {
+
+  /** No rule of a user sends what has these names. */
+  public static final Set<String> ALWAYS = Set.of(".git", ".gpush");
+
+  private static final String GPUSH_IGNORE = ".gpushignore";
+
+  /** What means something else in a pattern. */
+  private static final Pattern SPECIAL = Pattern.compile("[*?\\[\\\\]| (?= *$)");
 
   /** What the path is on this machine. */
   public enum Kind {
@@ -68,6 +80,48 @@ public record SendReason(
     public boolean isSent() {
       return isSent;
     }
+  }
+
+  /**
+   * Lines at the end of an ignore file.
+   *
+   * @param file from the root of the workspace
+   */
+  public record Added(String file, List<String> lines) {
+    public Added {
+      lines = List.copyOf(lines);
+    }
+  }
+
+  /**
+   * What sends the path, and nothing else that is not sent now; empty if no rule ignores it, or
+   * none can change that. git and gpush look into a folder only if it is not ignored itself, so
+   * each folder is included, and its other contents are not.
+   */
+  public Optional<Added> addition() {
+    boolean isByRule = verdict == Verdict.IGNORED || verdict == Verdict.NEVER;
+    String name = at.substring(at.lastIndexOf('/') + 1);
+    if (!isByRule || rule.isEmpty() || ALWAYS.contains(name)) {
+      return Optional.empty();
+    }
+    String own = rule.get().file();
+    boolean isOwn = own.endsWith("/" + GPUSH_IGNORE) && !own.startsWith("/");
+    String file = isOwn ? own : GPUSH_IGNORE; // An inner one decides before it.
+    int base = file.length() - GPUSH_IGNORE.length();
+    var lines = new ArrayList<String>();
+    for (int end = at.length(); end < path.length(); ) {
+      String folder = "/" + escaped(path.substring(base, end)) + "/";
+      lines.addAll(List.of("!" + folder, folder + "*"));
+      int next = path.indexOf('/', end + 1);
+      end = next < 0 ? path.length() : next;
+    }
+    String last = kind == Kind.FOLDER ? "/" : "";
+    lines.add("!/" + escaped(path.substring(base)) + last);
+    return Optional.of(new Added(file, lines));
+  }
+
+  private static String escaped(String path) {
+    return SPECIAL.matcher(path).replaceAll("\\\\$0");
   }
 
   /**

@@ -5,7 +5,6 @@ import dev.gpush.core.session.SendReason.Kind;
 import dev.gpush.core.session.SendReason.Rule;
 import dev.gpush.core.text.Clean;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Why a path is sent or not, in a sentence.
@@ -13,9 +12,6 @@ import java.util.Set;
  * @param root of the workspace, as the user writes it
  */
 public record SendText(SendReason reason, String root) {
-  /** No rule of a user sends these. */
-  private static final Set<String> ALWAYS = Set.of(".git", ".gpush");
-
   /** What {@code gpush sync --explain} prints. */
   public String line() {
     return Clean.line(name() + " " + sentence());
@@ -76,7 +72,7 @@ public record SendText(SendReason reason, String root) {
 
   private String remedy() {
     Optional<String> pattern = reason.rule().map(Rule::pattern);
-    boolean isOpen = pattern.isPresent() && !ALWAYS.contains(pattern.get());
+    boolean isOpen = pattern.isPresent() && !SendReason.ALWAYS.contains(pattern.get());
     return isOpen ? "; the line !" + pattern.get() + " in .gpushignore sends it" : "";
   }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * One answer, what it is founded on, and what to try.
@@ -90,6 +91,15 @@ public record Explanation(Code code, String text, List<Evidence> evidence, List<
     var all = new ArrayList<>(evidence);
     all.add(more);
     return new Explanation(code, text, all, remedies);
+  }
+
+  /** With this before everything else. */
+  public Explanation with(String line, Optional<String> remedy) {
+    var all = new ArrayList<>(List.of(Evidence.of(line)));
+    all.addAll(evidence);
+    var tried = new ArrayList<>(remedy.stream().toList());
+    tried.addAll(remedies);
+    return new Explanation(code, text, all, tried);
   }
 
   Explanation with(String line) {

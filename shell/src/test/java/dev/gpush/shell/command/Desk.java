@@ -114,15 +114,10 @@ public final class Desk {
   Optional<Failure> configFailure = Optional.empty();
   List<Config.Unsupported> unsupported = List.of();
 
-  Function<String, SendReason> sendReason =
+  public Function<String, SendReason> sendReason =
       path ->
           new SendReason(
-              path,
-              SendReason.Kind.FILE,
-              SendReason.Verdict.IGNORED,
-              path,
-              Optional.of(new SendReason.Rule("*.bin", ".gitignore", 2)),
-              "");
+              path, SendReason.Kind.MISSING, SendReason.Verdict.SENT, path, Optional.empty(), "");
 
   public final ShellHandler handler;
 

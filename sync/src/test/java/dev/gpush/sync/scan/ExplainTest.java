@@ -38,6 +38,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Why a path is sent or not: against git check-ignore, against a scan, and case by case. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -294,6 +296,71 @@ final class ExplainTest {
     assertVerdict(Verdict.NEVER, ".git/config");
     assertVerdict(Verdict.NEVER, ".gpush/x");
     assertVerdict(Verdict.NEVER, "pkg/.DS_Store");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "data/tok.json, data/",
+    "data/deep/er/tok.json, data/",
+    "data/deep/er, data/",
+    "data/deep/er/tok.json, /data/*",
+    "data/tok.json, *.json",
+    "data/a [b]* .json, data/",
+    ".venv/lib/x.py, none",
+    "data/__pycache__/a.pyc, none",
+    "data/deep, deep",
+  })
+  void whatIsAddedSendsThePathAndNothingElse(String path, String ignored) throws Exception {
+    for (String file :
+        List.of(".gitignore", ".gpushignore", "data/.gitignore", "data/.gpushignore")) {
+      work = new WorkFolder(Files.createDirectories(base.resolve(file.replace('/', '-') + "-of")));
+      List<String> names =
+          List.of(
+              "data/tok.json",
+              "data/a [b]* .json",
+              "data/a b c.json",
+              "data/other.json",
+              "data/deep/er/tok.json",
+              "data/deep/er/other",
+              "data/deep/other.json",
+              "data/__pycache__/a.pyc",
+              "data/__pycache__/b.pyc",
+              ".venv/lib/x.py",
+              ".venv/lib/y.py",
+              "train.json");
+      for (String name : names) {
+        work.write(name, "1");
+      }
+      work.write(file, ignored + "\n");
+      SendReason before = explain(path);
+      if (before.verdict().isSent()) {
+        continue; // The rule means nothing in that folder.
+      }
+      List<String> sent = names.stream().filter(name -> explain(name).verdict().isSent()).toList();
+
+      SendReason.Added added = before.addition().orElseThrow();
+      Path at = work.path().resolve(added.file());
+      String old = Files.exists(at) ? Files.readString(at) : "";
+      Files.writeString(at, old + String.join("\n", added.lines()) + "\n");
+
+      assertEquals(Verdict.SENT, explain(path).verdict(), () -> file + " with " + added);
+      assertEquals(
+          sent,
+          names.stream()
+              .filter(name -> !name.equals(path) && !name.startsWith(path + "/"))
+              .filter(name -> explain(name).verdict().isSent())
+              .toList(),
+          () -> file + " with " + added);
+    }
+  }
+
+  @Test
+  void nothingSendsWhatNoRuleIgnoresOrMayInclude() {
+    work.write("a.py", "1").write(".gpush/x", "1");
+
+    assertEquals(Optional.empty(), explain("a.py").addition());
+    assertEquals(Optional.empty(), explain(".gpush/x").addition());
+    assertEquals(Optional.empty(), explain(".git/config").addition());
   }
 
   @Test

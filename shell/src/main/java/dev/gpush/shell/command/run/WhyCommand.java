@@ -253,7 +253,11 @@ public final class WhyCommand implements Action {
   private Answer ended(Call call, SessionView session, RunView run) throws InterruptedException {
     Explanation found =
         SessionExplanation.ofEnded(run, lastLines(call, session, run), commands(call), call.now());
-    return Answer.of(session, Optional.of(run), found);
+    Explanation whole =
+        Verdict.unsent(call, run)
+            .map(path -> found.with(path.line(), Verdict.remedy(call, path)))
+            .orElse(found);
+    return Answer.of(session, Optional.of(run), whole);
   }
 
   private static TopPictures pictures(Call call, SessionView session) {

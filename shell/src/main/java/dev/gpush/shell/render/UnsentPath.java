@@ -1,0 +1,70 @@
+package dev.gpush.shell.render;
+
+import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunReason;
+import dev.gpush.core.session.SendReason;
+import dev.gpush.core.session.SendReason.Kind;
+import dev.gpush.core.session.SendReason.Verdict;
+import dev.gpush.core.text.ShellQuote;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a rank did not find on its node, because it is here and is not sent.
+ *
+ * @param reason why it is not
+ * @param root of the workspace
+ */
+public record UnsentPath(SendReason reason, Path root) {
+  private static final Pattern NO_FILE =
+      Pattern.compile("(?:No such file or directory: |\\bname = )'([^'\\p{Cntrl}]+)'");
+
+  private static final Pattern NO_MODULE = Pattern.compile("^No module named '([\\w.]+)'");
+
+  /** The paths that the rank may have looked for, as it named them; the likeliest first. */
+  public static List<String> named(RunFailure failure) {
+    if (!(failure.reason() instanceof RunReason.Raised(var type, var message))) {
+      return List.of();
+    }
+    Matcher module = NO_MODULE.matcher(message);
+    if (type.endsWith("ModuleNotFoundError") && module.find()) {
+      String path = module.group(1).replace('.', '/');
+      return List.of(path + ".py", path);
+    }
+    Matcher file = NO_FILE.matcher(message);
+    return file.find() ? List.of(file.group(1)) : List.of();
+  }
+
+  /** Empty if it is sent, or is not here. */
+  public static Optional<UnsentPath> of(SendReason reason, Path root) {
+    boolean isHere = reason.kind() != Kind.MISSING && reason.verdict() != Verdict.OUTSIDE;
+    return isHere && !reason.verdict().isSent()
+        ? Optional.of(new UnsentPath(reason, root))
+        : Optional.empty();
+  }
+
+  public String line() {
+    return new SendText(reason, root.toString()).line();
+  }
+
+  /**
+   * What sends it with the next run, for a shell.
+   *
+   * @param folder where it is typed
+   */
+  public Optional<String> remedy(Path folder) {
+    return reason.addition().map(added -> command(added, folder));
+  }
+
+  private String command(SendReason.Added added, Path folder) {
+    Path file = root.resolve(added.file());
+    Path shown = folder.startsWith(root) ? folder.relativize(file) : file;
+    var words = new ArrayList<>(List.of("printf", "%s\\n", "")); // Its last line may have no end.
+    words.addAll(added.lines());
+    return ShellQuote.join(words) + " >> " + ShellQuote.of(shown.toString());
+  }
+}
