@@ -184,11 +184,23 @@ public interface Runs {
    * @param runs in progress and ended ones, the newest first
    * @param came what came home from node 0 by itself
    * @param ended sessions of this gateway, the newest first; not all of them
+   * @param sizes how many nodes each session of this gateway has, by its name; 0: none yet
    */
-  record Picture(Optional<SessionView> session, List<RunView> runs, Came came, List<Ended> ended) {
+  record Picture(
+      Optional<SessionView> session,
+      List<RunView> runs,
+      Came came,
+      List<Ended> ended,
+      Map<String, Integer> sizes) {
     public Picture {
       runs = List.copyOf(runs);
       ended = List.copyOf(ended);
+      sizes = Map.copyOf(sizes);
+    }
+
+    public Picture(
+        Optional<SessionView> session, List<RunView> runs, Came came, List<Ended> ended) {
+      this(session, runs, came, ended, Map.of());
     }
   }
 }

@@ -12,7 +12,9 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionWork;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
@@ -40,13 +42,23 @@ final class SessionPictures implements Pictures {
     try {
       session = find(name, folder);
     } catch (GpushException none) {
-      return new Picture(Optional.empty(), List.of(), Came.nothing(), registry.ended());
+      return new Picture(Optional.empty(), List.of(), Came.nothing(), registry.ended(), sizes());
     }
     Optional<SessionWork> work = session.workIfAny();
     List<RunView> runs = work.map(each -> each.launcher().list()).orElse(List.of());
     Came came = work.map(each -> each.live().came()).orElseGet(Came::nothing);
     SessionView view = views.glance(session);
-    return new Picture(Optional.of(view), runs, came, registry.ended());
+    return new Picture(Optional.of(view), runs, came, registry.ended(), sizes());
+  }
+
+  private Map<String, Integer> sizes() {
+    var sizes = new HashMap<String, Integer>();
+    for (LiveSession session : registry.all()) {
+      sizes.put(
+          session.name().text(),
+          session.entry().grant().map(gang -> gang.nodes().size()).orElse(0));
+    }
+    return sizes;
   }
 
   /** The folder's configuration is read once, not at each look. */

@@ -1,6 +1,7 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.BackendsCommand;
 import dev.gpush.shell.command.place.ConfigCommand;
 import dev.gpush.shell.command.place.GatewayCommand;
@@ -33,16 +34,28 @@ import dev.gpush.shell.command.session.NodesCommand;
 import dev.gpush.shell.command.session.PsCommand;
 import dev.gpush.shell.command.session.TopCommand;
 import dev.gpush.shell.command.session.UpCommand;
+import dev.gpush.shell.text.VerbWords;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** All commands by the word that calls them. */
 final class Verbs {
   /** Called by gpush's own scripts and the loop; not in any list. */
   private static final String HIDDEN = "__";
+
+  /**
+   * Commands whose names need not be of a session that there is: a new one, one of another machine,
+   * a backend; and what comes before the command's name.
+   */
+  private static final Set<String> NAMING = Set.of("", "up", "run", "adopt", "login");
 
   private final Map<String, Supplier<Action>> actions = new TreeMap<>();
 
@@ -82,13 +95,42 @@ final class Verbs {
     actions.put(HIDDEN + "complete", () -> new CompleteCommand(this));
     actions.put(HIDDEN + "copy", CopyStreamCommand::new);
     actions.put(HIDDEN + "prompt", PromptCommand::new);
-    actions.put(HIDDEN + "watch", WatchCommand::new);
+    actions.put(HIDDEN + "watch", () -> new WatchCommand(this::words));
     actions.put(HIDDEN + "wake", WakeCommand::new);
   }
 
   /** A new action of this verb, ready to be parsed into. */
   Optional<Action> make(String verb) {
     return Optional.ofNullable(actions.get(verb)).map(Supplier::get);
+  }
+
+  /** What a shell needs to know of the words of each command that users type. */
+  List<VerbWords> words() {
+    var all = new ArrayList<VerbWords>();
+    all.add(words("", new WakeCommand()));
+    names().forEach(name -> make(name).ifPresent(action -> all.add(words(name, action))));
+    return List.copyOf(all);
+  }
+
+  private static VerbWords words(String verb, Action action) {
+    CommandSpec spec = CommandLines.of(action, new Common()).getCommandSpec();
+    var options = new LinkedHashMap<String, VerbWords.Value>();
+    for (OptionSpec option : spec.options()) {
+      int count = option.arity().min();
+      var value = count == 0 ? VerbWords.Value.NONE : value(verb, count, option.paramLabel());
+      List.of(option.names()).forEach(name -> options.put(name, value));
+    }
+    List<String> labels =
+        spec.positionalParameters().stream()
+            .map(word -> value(verb, 1, word.paramLabel()).label())
+            .toList();
+    boolean endsAtWord = verb.isEmpty() || action instanceof Action.OfWords;
+    return new VerbWords(verb, endsAtWord, options, labels);
+  }
+
+  private static VerbWords.Value value(String verb, int count, String label) {
+    boolean isNew = label.equals("NAME") && NAMING.contains(verb);
+    return new VerbWords.Value(count, isNew ? VerbWords.NEW_NAME : label);
   }
 
   /** Those that users type, in alphabetical order. */

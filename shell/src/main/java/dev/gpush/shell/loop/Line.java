@@ -14,6 +14,9 @@ sealed interface Line {
   /** What a shell has between commands. */
   Set<String> BETWEEN = Set.of(";", "&", "&&", "||");
 
+  /** The commands of the shell itself. */
+  Set<String> OWN = Set.of("exit", "quit", "logout", "clear", "history", "pwd", "cd");
+
   /** Nothing. */
   record Empty() implements Line {}
 

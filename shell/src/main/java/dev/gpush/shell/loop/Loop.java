@@ -97,6 +97,9 @@ public final class Loop {
     this.reader = new LiveReader(terminal, variables(history, manner), watch::show);
     reader.setParser(new LineParser());
     reader.setCompleter(new GatewayCompleter(runner, files));
+    if (manner == Manner.LIVE) {
+      reader.helps(watch::known);
+    }
     reader.option(LineReader.Option.DISABLE_EVENT_EXPANSION, true);
     reader.option(LineReader.Option.HISTORY_TIMESTAMPED, false);
     reader.option(LineReader.Option.AUTO_FRESH_LINE, true);
@@ -215,8 +218,12 @@ public final class Loop {
           case Line.Clear() -> clear();
           case Line.Past() -> past();
           case Line.Local(var command) -> status = giving("", () -> runner.local(command));
-          case Line.Command(var words) ->
-              status = giving(words.getFirst(), () -> runner.run(words));
+          case Line.Command(var words) -> {
+            status = giving(words.getFirst(), () -> runner.run(words));
+            if (status == ExitStatus.DONE.number()) {
+              watch.hasDone(words);
+            }
+          }
         }
         if (stopsPaste(lines.get(i), status)) {
           break;

@@ -6,6 +6,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.text.EventFold;
 import dev.gpush.shell.text.ShellEvent;
+import dev.gpush.shell.text.VerbWords;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +23,9 @@ final class ShellWatch {
 
   /** Commands that say themselves what becomes of the session. */
   private static final Set<String> SAYING = Set.of("up", "run", "sync", "stop", "down", "adopt");
+
+  /** What changes nothing that is shown before the next key. */
+  private static final Set<String> SILENT = Set.of("needs", "sessions", "verb");
 
   private static final String ENDED =
       "the gateway has ended; sessions and runs go on, and the next command starts it again";
@@ -46,6 +50,7 @@ final class ShellWatch {
   private String prompt = PictureText.PLAIN_PROMPT;
   private String status = "";
   private String needs = "";
+  private KnownWords known = KnownWords.NONE;
   private boolean isNew;
   private boolean isBusy;
   private String verb = "";
@@ -93,6 +98,7 @@ final class ShellWatch {
       prompt = PictureText.PLAIN_PROMPT;
       status = "";
       needs = "";
+      known = KnownWords.NONE;
       isNew = true;
     } else if (isLost) {
       isLost = false;
@@ -103,8 +109,11 @@ final class ShellWatch {
   private void hear(String line) {
     int tab = line.indexOf('\t');
     if (tab > 0) {
-      hear(line.substring(0, tab), line.substring(tab + 1));
-      show();
+      String word = line.substring(0, tab);
+      hear(word, line.substring(tab + 1));
+      if (!SILENT.contains(word)) {
+        show();
+      }
     }
   }
 
@@ -121,6 +130,8 @@ final class ShellWatch {
       }
       case "status" -> status = Clean.line(text);
       case "needs" -> needs = Clean.line(text);
+      case "verb" -> VerbWords.parse(text).ifPresent(each -> known = known.with(each));
+      case "sessions" -> known = known.withSessions(text);
       case "event" -> ShellEvent.parse(text).filter(this::isNews).ifPresent(waiting::add);
       default -> {} // Of a newer gateway.
     }
@@ -162,6 +173,18 @@ final class ShellWatch {
   /** The words of the command that does what its prompt asks of the user; empty: nothing. */
   synchronized List<String> needs() {
     return needs.isEmpty() ? List.of() : List.of(needs.split(" "));
+  }
+
+  /** What was asked of the user is done, though the gateway may not have said so yet. */
+  synchronized void hasDone(List<String> words) {
+    if (words.equals(needs())) {
+      needs = "";
+    }
+  }
+
+  /** The words that a line may have; none until the gateway has sent them. */
+  synchronized KnownWords known() {
+    return known;
   }
 
   /** Takes what has come while no line was edited. */

@@ -16,15 +16,28 @@ public final class ShellWords {
   }
 
   /**
+   * A word of a text.
+   *
+   * @param text without its quotes
+   * @param from where it begins, with its quotes
+   * @param to behind its end
+   */
+  public record Word(String text, int from, int to) {}
+
+  /**
    * A line that has words.
    *
    * @param text as it was typed
    * @param operators the first of it that a shell takes for something else than words, such as
    *     {@code &&}; empty if all that could be one is quoted
    */
-  public record Typed(List<String> words, String text, String operators) {
+  public record Typed(List<Word> placed, String text, String operators) {
     public Typed {
-      words = List.copyOf(words);
+      placed = List.copyOf(placed);
+    }
+
+    public List<String> words() {
+      return placed.stream().map(Word::text).toList();
     }
   }
 
@@ -51,7 +64,7 @@ public final class ShellWords {
 
     private final String text;
     private final List<Typed> lines = new ArrayList<>();
-    private List<String> line = new ArrayList<>();
+    private List<Word> line = new ArrayList<>();
     private final StringBuilder operators = new StringBuilder();
     private int operatorsEnd;
     private int lineAt;
@@ -70,7 +83,7 @@ public final class ShellWords {
       for (at = 0; at < text.length(); at++) {
         letter(text.charAt(at));
       }
-      var before = List.copyOf(line);
+      List<String> before = line.stream().map(Word::text).toList();
       String begun = word.toString();
       int begunAt = inWord ? wordAt : text.length();
       boolean isFinished = quote == NONE && !isCut;
@@ -141,7 +154,7 @@ public final class ShellWords {
 
     private void endWord() {
       if (inWord) {
-        line.add(word.toString());
+        line.add(new Word(word.toString(), wordAt, Math.min(at, text.length())));
         word.setLength(0);
         inWord = false;
       }

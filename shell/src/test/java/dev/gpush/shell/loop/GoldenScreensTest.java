@@ -32,6 +32,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What a user sees of the main scenes of a shell, in a wide, a narrow and a plain window. */
 final class GoldenScreensTest {
   private static final String CURSOR = "▮";
+  private static final String RIGHT = "\u001bOC";
+  private static final String END = "\u001bOF";
 
   @TempDir Path home;
 
@@ -70,6 +72,45 @@ final class GoldenScreensTest {
       scene.sees("runs", "failed", "running");
       scene.type("\u0003run --n\t");
       scene.sees("options", "--nproc", "--nodes");
+      scene.ends();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"TINY", "HUGE"})
+  void wordsThatCannotBeRight(Window window) throws Exception {
+    try (ShellScene scene = scene("marks", window)) {
+      scene.awaitHeard("verb\twhy");
+      scene.type("lgos -f");
+      scene.sees("a command", scene.line("os -f"));
+      scene.type("\u0003logs --folow --rank -s devboxx -q");
+      scene.sees("options and a session", scene.line("devboxx -q"));
+      scene.type("\u0003@7 ls");
+      scene.sees("a node", scene.line(" ls"));
+      scene.ends();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"TINY", "HUGE"})
+  void whatWasTypedBeforeIsSuggested(Window window) throws Exception {
+    try (ShellScene scene = scene("suggestion", window)) {
+      scene.type("runs -q\r");
+      scene.sees("a command", scene.line("> "));
+      scene.type("r");
+      scene.sees("its begin", window.isPlain() ? "r▮" : "▮u");
+      scene.type(RIGHT);
+      scene.sees("after the arrow", window.isPlain() ? "r▮" : scene.line("-q"));
+      scene.type("\u0015runs");
+      scene.sees("another begin", window.isPlain() ? "runs▮" : "ns▮");
+      scene.type(END);
+      scene.sees("after End", window.isPlain() ? "runs▮" : scene.line("-q"));
+      scene.type("\u0003");
+      scene.sees("a cleared line", scene.line("> "));
       scene.ends();
     }
   }

@@ -210,6 +210,21 @@ final class LiveLoopTest {
     assertEquals(List.of("[__wake]", "[ps]", "[runs]", "[login, hpc]"), runner.done);
   }
 
+  @Test
+  void aSecondEnterLogsInAgainOnlyIfTheFirstFailed() throws Exception {
+    try (ShellScreen screen = screen(Loop.Manner.LIVE, ROWS)) {
+      screen.await("G1");
+      says("needs", "login hpc");
+      awaitAllHeard();
+      int[] failures = {1};
+      runner.during = () -> runner.statuses.put("[login, hpc]", failures[0]-- > 0 ? 1 : 0);
+      screen.type("\r\r\r\rexit\r");
+
+      assertEquals(0, screen.status());
+    }
+    assertEquals(List.of("[__wake]", "[login, hpc]", "[login, hpc]"), runner.done);
+  }
+
   /** There a prompt that moved on would not be seen. */
   @Test
   void inAPlainTerminalEnterAnswersThePromptThatIsThere() throws Exception {

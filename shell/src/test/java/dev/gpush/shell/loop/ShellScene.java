@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -81,7 +82,9 @@ final class ShellScene implements AutoCloseable {
 
   /** The shell's watch sees this, which a command is about to make. */
   void watchSees(SessionView session, RunView... runs) {
-    pictures.becomes(new Picture(Optional.of(session), List.of(runs), Came.nothing(), List.of()));
+    var sizes = Map.of(session.name().text(), session.nodes().size());
+    pictures.becomes(
+        new Picture(Optional.of(session), List.of(runs), Came.nothing(), List.of(), sizes));
   }
 
   void type(String keys) throws IOException {

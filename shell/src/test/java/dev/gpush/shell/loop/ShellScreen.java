@@ -36,7 +36,7 @@ final class ShellScreen implements AutoCloseable {
   private final CopyOnWriteArrayList<Throwable> bugs = new CopyOnWriteArrayList<>();
   private final Tasks tasks = Tasks.named("screen", (_, bug) -> bugs.add(bug));
   final ManualClock clock = new ManualClock();
-  final LineDisciplineTerminal terminal;
+  final EndingTerminal terminal;
   private final Task<Integer, RuntimeException> shell;
 
   ShellScreen(FakeCommandRunner runner, Path folder, Loop.Manner manner, int rows)
@@ -60,12 +60,23 @@ final class ShellScreen implements AutoCloseable {
    */
   ShellScreen(BiFunction<Origin, Terminal, CommandRunner> runners, Origin origin, Size size)
       throws IOException {
-    terminal = new LineDisciplineTerminal("test", "xterm", new Written(), StandardCharsets.UTF_8);
+    terminal = new EndingTerminal(new Written());
     terminal.setSize(size);
     seen = new SeenScreen(size);
     shell =
         tasks.forkOnThread(
             "loop", () -> Loop.run(origin, terminal, at -> runners.apply(at, terminal), clock));
+  }
+
+  /** Its input may end before it is closed, so that no thread draws on a closed terminal. */
+  static final class EndingTerminal extends LineDisciplineTerminal {
+    private EndingTerminal(OutputStream screen) throws IOException {
+      super("test", "xterm", screen, StandardCharsets.UTF_8);
+    }
+
+    private void endInput() throws IOException {
+      slaveInputPipe.close();
+    }
   }
 
   private final class Written extends OutputStream {
@@ -184,8 +195,9 @@ final class ShellScreen implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    terminal.close(); // Its reader hears no interrupt.
+    terminal.endInput(); // Its reader hears no interrupt.
     tasks.close();
+    terminal.close();
     if (!bugs.isEmpty()) {
       throw new IllegalStateException("a thread of the shell failed", bugs.getFirst());
     }

@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -285,6 +286,7 @@ final class NodeEditsTest {
     Files.writeString(node0.resolve("notes.txt"), "mine");
     Runs.Picture came = awaitPicture(pictures, now -> now.came().count() > 0);
     assertEquals(List.of("notes.txt"), came.came().last());
+    assertEquals(Map.of(DEVBOX.text(), 2), came.sizes());
     awaitPicture(pictures, now -> now.session().get().sync().isSynced());
 
     gateway.pauseSync(DEVBOX);
@@ -310,6 +312,7 @@ final class NodeEditsTest {
     gateway.down(DEVBOX, true, Talk.silent());
     Runs.Picture none = awaitPicture(pictures, now -> now.session().isEmpty());
     assertEquals(List.of(new Sessions.Ended(came.session().get().id(), "")), none.ended());
+    assertEquals(Map.of(), none.sizes());
   }
 
   private Runs.Picture awaitPicture(Runs.Pictures pictures, Predicate<Runs.Picture> isIt)

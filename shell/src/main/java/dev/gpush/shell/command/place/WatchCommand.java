@@ -13,15 +13,20 @@ import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.render.SyncText;
 import dev.gpush.shell.text.EventFold;
 import dev.gpush.shell.text.Symbols;
+import dev.gpush.shell.text.VerbWords;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 
 /**
  * What the loop shows while it waits for a line: goes on for as long as the shell lives, and prints
  * lines of a word and a text: {@code prompt}, {@code status}, {@code event}, and {@code needs}, the
  * command that does what the prompt asks of the user. After each change all but events are printed,
- * also unchanged, because the loop may have shown something else meanwhile.
+ * also unchanged, because the loop may have shown something else meanwhile. So that it can mark
+ * wrong words in a line, it gets each {@code verb} once, and {@code sessions}: the one of the
+ * prompt, then each with the number of its nodes.
  */
 @Command(name = "__watch", header = "Print what changes")
 public final class WatchCommand implements Action {
@@ -34,6 +39,12 @@ public final class WatchCommand implements Action {
   /** Nothing tells when the kernel's last event of a file turns out to be nobody's. */
   private static final Duration SETTLING = Duration.ofMillis(500);
 
+  private final Supplier<List<VerbWords>> verbs;
+
+  public WatchCommand(Supplier<List<VerbWords>> verbs) {
+    this.verbs = verbs;
+  }
+
   @Override
   public int run(Call call) throws InterruptedException {
     call.invocation().onlyWatches();
@@ -44,10 +55,11 @@ public final class WatchCommand implements Action {
     Optional<Picture> before = Optional.empty();
     boolean hasFollowed = false;
     while (true) {
+      boolean isFirst = before.isEmpty();
       long seen = pictures.changes().count();
       boolean isFollowing = call.toldShells().isFollowing(call.environment());
       Picture now = pictures.of(call.named(), call.folder());
-      if (before.isPresent()) {
+      if (!isFirst) {
         add(before.get(), now, hasFollowed, call, events);
       }
       now.session()
@@ -57,6 +69,7 @@ public final class WatchCommand implements Action {
       hasFollowed = isFollowing;
       var text = new PictureText(now, clock.now());
       var lines = new StringBuilder();
+      lines.append("sessions\t").append(sessions(now)).append('\n');
       lines.append("prompt\t").append(text.prompt()).append('\n');
       lines.append("status\t").append(text.status()).append('\n');
       lines.append("needs\t").append(needed(now)).append('\n');
@@ -64,10 +77,20 @@ public final class WatchCommand implements Action {
           .due(clock.nanos())
           .forEach(event -> lines.append("event\t").append(event.line()).append('\n'));
       call.print(areShown ? lines.toString() : Symbols.inWords(lines.toString()));
+      if (isFirst) {
+        verbs.get().forEach(verb -> call.print("verb\t" + verb.line() + "\n"));
+      }
       Duration next = isSettling(now) ? SETTLING : text.untilNext();
       Duration due = events.next(clock.nanos()).orElse(next);
       pictures.changes().await(seen, PAUSE, due.compareTo(next) < 0 ? due : next);
     }
+  }
+
+  private static String sessions(Picture now) {
+    var text = new StringBuilder();
+    now.session().ifPresent(session -> text.append(session.name().text()));
+    now.sizes().forEach((name, size) -> text.append(' ').append(name).append('=').append(size));
+    return text.toString();
   }
 
   /** Empty when it asks for nothing. */
