@@ -110,5 +110,6 @@ class Lease:
         now = self.clock()
         return {"hard_left_s": None if self.hard_end is None else round(max(0.0, self.hard_end - now), 3),
                 "idle_left_s": None if self.idle is None else round(max(0.0, self.last + self.idle - now), 3),
-                "idle_for_s": round(max(0.0, now - self.last), 3), "busy": because is not None,
+                "idle_for_s": round(max(0.0, now - self.last), 3), "held_s": round(max(0.0, now - self.started), 3),
+                "busy": because is not None,
                 "idle_because": because or self.why}

@@ -46,8 +46,22 @@ public record SessionView(
    * @param gang what the backend's own tools call it
    * @param size how many nodes
    * @param gpus of each node
+   * @param cost empty where the configuration has no price
    */
-  public record Place(String backend, String gang, int size, GpuRequest gpus) {}
+  public record Place(
+      String backend, String gang, int size, GpuRequest gpus, Optional<Cost> cost) {}
+
+  /**
+   * In the currency of the configuration.
+   *
+   * @param hour of all nodes
+   * @param held since they were granted
+   */
+  public record Cost(double hour, Duration held) {
+    public double soFar() {
+      return hour * held.toSeconds() / Duration.ofHours(1).toSeconds();
+    }
+  }
 
   /**
    * The time that is left.

@@ -150,13 +150,27 @@ public final class SessionViews {
   }
 
   public static SessionView.Place place(LedgerEntry entry) {
+    return place(entry, Optional.empty());
+  }
+
+  /**
+   * @param held for how long it has its nodes
+   */
+  private static SessionView.Place place(LedgerEntry entry, Optional<Duration> held) {
     String gang =
         entry
             .grant()
             .map(Gang::detail)
             .filter(detail -> !detail.isEmpty())
             .orElse(entry.gang().text());
-    return new SessionView.Place(String.join(",", entry.places()), gang, size(entry), gpus(entry));
+    Optional<SessionView.Cost> cost =
+        entry
+            .reservation()
+            .first()
+            .price()
+            .flatMap(hour -> held.map(time -> new SessionView.Cost(hour, time)));
+    return new SessionView.Place(
+        String.join(",", entry.places()), gang, size(entry), gpus(entry), cost);
   }
 
   /** The state that users see. */
@@ -239,10 +253,14 @@ public final class SessionViews {
             needsLogin(session, state),
             soFar.isPresent(),
             soFar.orElseGet(() -> session.entry().status().trace())),
-        place(entry),
+        place(entry, held(status, report)),
         lease,
         work,
         isNew);
+  }
+
+  private Optional<Duration> held(Json status, Report report) {
+    return status.number("held_s").map(held -> Duration.ofSeconds(held).plus(report.age(clock)));
   }
 
   private Duration left(long seconds, Report report) {

@@ -59,6 +59,8 @@ public final class Documents {
         "hard_end_s", session.hardEndLeft().map(Duration::toSeconds),
         "idle_end_s", session.idleLeft().map(Duration::toSeconds),
         "activity", session.lease().activity(),
+        "price", session.place().cost().map(SessionView.Cost::hour),
+        "cost", session.place().cost().map(SessionView.Cost::soFar),
         "generation", session.generation(),
         "runs", session.runsInProgress(),
         "python", text(session.work().python()),

@@ -7,6 +7,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.core.text.SessionCommands;
 import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.text.RunFailureText;
 import dev.gpush.shell.why.Explanation.Code;
 import dev.gpush.shell.why.Explanation.Evidence;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -164,6 +166,14 @@ public final class SessionExplanation {
             left ->
                 lines.add(
                     "its nodes are given back in " + DurationText.coarse(left) + " in any case"));
+    session
+        .place()
+        .cost()
+        .ifPresent(
+            cost ->
+                lines.add(
+                    String.format(Locale.ROOT, "it costs %.2f an hour, ", cost.hour())
+                        + SessionText.soFar(cost)));
     return lines;
   }
 

@@ -93,7 +93,7 @@ public final class FakeSessions implements Sessions {
     return new SessionView(
         new SessionView.Identity("1f2e", new SessionName(name), root, "ann", created),
         new SessionView.Status(SessionState.READY, "", Optional.empty(), false, trace),
-        new SessionView.Place("local", "00112233aabbccdd", nodes, gpus),
+        new SessionView.Place("local", "00112233aabbccdd", nodes, gpus, Optional.empty()),
         new SessionView.Lease(Optional.empty(), Optional.of(idleLeft), "idle for 12m"),
         new SessionView.Work(
             IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class JsonTest {
   private static final String SHAPES =
       """
-      ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced trace
+      ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity price cost generation runs python warm synced trace
       nodes > node host address gpu_model slots claimed cpus workspace link activity generation python agent_pid
       why 7 > session run verdict text evidence try groups nodes trace
       top --once > session at nodes runs stands_out
@@ -45,7 +45,7 @@ final class JsonTest {
       exec true > type node stream text
       down > session backend stopped kept
       down --dry-run > session backend running lost
-      adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced trace
+      adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity price cost generation runs python warm synced trace
       login > backend logins
       link --print > linked file text
       logs > type run state exit failure

@@ -3,6 +3,7 @@ package dev.gpush.shell.command;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SessionView.Cost;
 import dev.gpush.core.session.SessionView.Lease;
 import dev.gpush.core.session.SessionView.Place;
 import dev.gpush.core.session.SessionView.Status;
@@ -93,13 +94,20 @@ public final class ViewChange {
 
   /** Not granted yet: this is what it has asked for. */
   public ViewChange asking(int size) {
-    return with(new Place(view.backend(), view.place().gang(), size, view.gpus()))
+    return with(new Place(view.backend(), view.place().gang(), size, view.gpus(), Optional.empty()))
         .with(new Work(List.of(), Optional.of(0L), view.runsInProgress(), view.work().python()));
   }
 
   /** On another backend. */
   public ViewChange on(String backend) {
-    return with(new Place(backend, view.place().gang(), view.size(), view.gpus()));
+    return with(
+        new Place(backend, view.place().gang(), view.size(), view.gpus(), Optional.empty()));
+  }
+
+  public ViewChange costs(double hour, Duration held) {
+    Place now = view.place();
+    var cost = Optional.of(new Cost(hour, held));
+    return with(new Place(now.backend(), now.gang(), now.size(), now.gpus(), cost));
   }
 
   /** Its links come back after a login there. */

@@ -1,6 +1,7 @@
 package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.Runs.Picture;
@@ -56,6 +57,15 @@ final class WatchCommandTest {
             "prompt\tdevbox queued 2 of 17 > ",
             "status\tdevbox on local · 2 cpu nodes · queued: 2 of 17"),
         heard());
+  }
+
+  @Test
+  void itSaysWhatTheNodesHaveCost() {
+    SessionView costly = new ViewChange(session).costs(10, Duration.ofMinutes(90)).view();
+    desk.runs.pictures.add(() -> of(costly));
+
+    String status = heard().getLast();
+    assertTrue(status.endsWith(" - 48m idle - 15.00 so far"), status);
   }
 
   @Test

@@ -109,12 +109,14 @@ final class WhyCommandTest {
   @Test
   void whatNothingRunsOnIsIdle() {
     desk.runs.add(7, "done", Optional.of(0), "train.py");
+    desk.sessions.change(new ViewChange(devbox).costs(39.84, Duration.ofMinutes(50)).view());
 
     desk.expect(
         """
         $ gpush why devbox
         devbox is idle for 12m
           its nodes are given back in 48m if nothing uses them; an open connection does not count as use
+          it costs 39.84 an hour, 33.20 so far
           run 7 (train.py, 2 ranks, 1m) is done, 2m ago
           try: gpush extend -s devbox keeps it for another idle time
                gpush down -s devbox gives it back now

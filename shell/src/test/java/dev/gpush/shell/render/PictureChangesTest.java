@@ -36,7 +36,8 @@ final class PictureChangesTest {
     return new SessionView(
         new SessionView.Identity(id, new SessionName("devbox"), Path.of("/p"), "ann", BEGUN),
         new SessionView.Status(SessionState.READY, "", Optional.empty(), false, Trace.none()),
-        new SessionView.Place("hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8)),
+        new SessionView.Place(
+            "hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8), Optional.empty()),
         new SessionView.Lease(Optional.empty(), Optional.of(Duration.ofHours(1)), "idle"),
         work("up", "up", "", ""),
         false);

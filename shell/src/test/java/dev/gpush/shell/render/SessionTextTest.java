@@ -29,7 +29,8 @@ final class SessionTextTest {
           new SessionView.Identity(
               "1f2e", new SessionName("devbox"), Path.of("/p"), "ann", CREATED),
           new SessionView.Status(SessionState.READY, "", Optional.empty(), false, Trace.none()),
-          new SessionView.Place("hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8)),
+          new SessionView.Place(
+              "hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8), Optional.empty()),
           new SessionView.Lease(
               Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)), Optional.empty(), "a run"),
           new SessionView.Work(List.of(node(0), node(1)), Optional.of(42L), 0, ""),

@@ -265,6 +265,9 @@ public record LedgerEntry(
     if (!reservation.first().place().isEmpty()) {
       json = json.with("place", reservation.first().place());
     }
+    if (reservation.first().price().isPresent()) {
+      json = json.with("price", reservation.first().price());
+    }
     if (rule != IdleRule.CHOSEN) {
       json = json.with("idle_rule", rule.word());
     }
@@ -334,6 +337,7 @@ public record LedgerEntry(
                 need(json, "backend"),
                 json.text("place").orElse(""),
                 new GangId(need(json, "gang")),
+                json.real("price"),
                 true),
             json.object("inherit").textMap(),
             json.get("grant").map(Gang::from),

@@ -20,7 +20,7 @@ import java.util.Optional;
 public record Reservation(
     Bid first, Map<String, String> inherit, Optional<Gang> grant, List<Bid> others) {
   public Reservation {
-    first = new Bid(first.backend(), first.place(), first.gang(), true);
+    first = first.wanted(true);
     if (grant.isPresent() && !grant.get().id().equals(first.gang())) {
       throw new IllegalArgumentException("granted " + grant.get().id() + " for " + first.gang());
     }
@@ -33,11 +33,12 @@ public record Reservation(
 
   /** Of one backend, which has not been asked yet. */
   public static Reservation of(String backend, GangId gang, Map<String, String> inherit) {
-    return new Reservation(new Bid(backend, "", gang, true), inherit, Optional.empty(), List.of());
+    return new Reservation(
+        new Bid(backend, "", gang, Optional.empty(), true), inherit, Optional.empty(), List.of());
   }
 
   Reservation granted(Gang granted) {
-    List<Bid> losers = others.stream().map(Bid::unwanted).toList();
+    List<Bid> losers = others.stream().map(bid -> bid.wanted(false)).toList();
     return new Reservation(first, inherit, Optional.of(granted), losers);
   }
 
@@ -58,7 +59,7 @@ public record Reservation(
     before.add(first);
     before.stream()
         .filter(bid -> bids.stream().noneMatch(each -> each.gang().equals(bid.gang())))
-        .map(Bid::unwanted)
+        .map(bid -> bid.wanted(false))
         .forEach(rest::add);
     return new Reservation(bids.getFirst(), inherits, grant, rest);
   }
@@ -66,7 +67,7 @@ public record Reservation(
   /** The reservation after one of several bids failed; its backend may still hold something. */
   Reservation givenUp(Bid bid) {
     if (!bid.gang().equals(first.gang())) {
-      return replaced(bid, List.of(bid.unwanted()));
+      return replaced(bid, List.of(bid.wanted(false)));
     }
     List<Bid> left = others.stream().filter(Bid::isWanted).toList();
     return left.isEmpty() ? this : asking(left, inherit);

@@ -3,7 +3,6 @@ package dev.gpush.gateway.session.placement;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Waiter;
-import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
@@ -13,6 +12,7 @@ import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.Outlook.Answer;
 import dev.gpush.core.session.Outlook.Offer;
@@ -112,7 +112,7 @@ public final class Placement {
 
   private GangRequest asked(Backend backend, LedgerEntry intent, UpRequest request, Config config) {
     // Nothing is reserved yet, so one id serves for all.
-    var bid = new Bid(backend.name(), "", intent.gang(), true);
+    var bid = new Bid(backend.name(), "", intent.gang(), Optional.empty(), true);
     return requests.gang(asked(intent, backend, bid, request), config);
   }
 
@@ -121,14 +121,18 @@ public final class Placement {
         List.of(bid), backend.capabilities().inherited(request.origin().environment()));
   }
 
-  /** The price of the whole gang for an hour. */
+  /** The price of the whole gang for an hour; without a model, that of the only one. */
   private static Optional<Double> price(Config config, String backend, LedgerEntry entry) {
     String model = entry.gpus().model().orElse("").toLowerCase(Locale.ROOT);
-    return config.backends().stream()
-        .filter(block -> block.name().equals(backend))
-        .map(BackendConfig::values)
-        .flatMap(values -> values.object("price").entries().entrySet().stream())
-        .filter(price -> price.getKey().toLowerCase(Locale.ROOT).equals(model))
+    Map<String, Json> prices =
+        config.backends().stream()
+            .filter(block -> block.name().equals(backend))
+            .map(block -> block.values().object("price").entries())
+            .findFirst()
+            .orElse(Map.of());
+    boolean isOnly = model.isEmpty() && !entry.gpus().isNone() && prices.size() == 1;
+    return prices.entrySet().stream()
+        .filter(price -> isOnly || price.getKey().toLowerCase(Locale.ROOT).equals(model))
         .flatMap(price -> price.getValue().asReal().stream())
         .findFirst()
         .map(each -> each * entry.asked().nodes() * entry.gpus().count());
@@ -213,7 +217,7 @@ public final class Placement {
     private boolean takenNow(PlaceChoice choice) throws InterruptedException {
       var left = new ArrayList<>(choice.now());
       while (!left.isEmpty()) {
-        Bid bid = bid(left.removeFirst());
+        Bid bid = bid(left.removeFirst(), true);
         Backend backend = backend(bid);
         ask(List.of(bid));
         String what = "reserving " + wish.words() + " on " + backend.name();
@@ -255,16 +259,18 @@ public final class Placement {
     private void queue(List<String> names) throws InterruptedException {
       var bids = new ArrayList<Bid>();
       for (String name : names) {
-        bids.add(bids.isEmpty() ? bid(name) : requests.bid(backend(name)));
+        bids.add(bid(name, bids.isEmpty()));
       }
       ask(bids);
       waitAt(bids, race::enter);
     }
 
     /** The first bid has the id that the session was made with. */
-    private Bid bid(String name) {
+    private Bid bid(String name, boolean isFirst) {
       Backend backend = backend(name);
-      return hasAsked ? requests.bid(backend) : Bid.of(backend, session.entry().gang());
+      Bid bid =
+          isFirst && !hasAsked ? Bid.of(backend, session.entry().gang()) : requests.bid(backend);
+      return bid.priced(price(config, name, session.entry()));
     }
 
     /** Writes every bid to the ledger before its backend is asked. */

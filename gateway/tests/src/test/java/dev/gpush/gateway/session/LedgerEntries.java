@@ -55,7 +55,7 @@ public final class LedgerEntries {
             LedgerEntry.IdleRule.values()[random.nextInt(3)]);
     var reservation =
         new Reservation(
-            new Bid("local", text(), gang, true),
+            new Bid("local", text(), gang, price(), true),
             Map.of("PATH", text(), "A", text()),
             random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
             others());
@@ -74,9 +74,13 @@ public final class LedgerEntries {
   private List<Bid> others() {
     var others = new ArrayList<Bid>();
     for (int other = random.nextInt(3); other > 0; other--) {
-      others.add(new Bid("place" + other, text(), GangId.of(bytes(8)), false));
+      others.add(new Bid("place" + other, text(), GangId.of(bytes(8)), price(), false));
     }
     return others;
+  }
+
+  private Optional<Double> price() {
+    return random.nextBoolean() ? Optional.of(random.nextInt(1, 999) / 4.0) : none();
   }
 
   private static <T> Optional<T> none() {

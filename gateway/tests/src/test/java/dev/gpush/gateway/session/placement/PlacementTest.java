@@ -29,6 +29,7 @@ import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -172,6 +173,21 @@ final class PlacementTest {
     places.trouble("cw").fail(Operation.RESERVE, Moment.BEFORE);
     assertEquals("here", sessions.up(places.ask(0), talk).backend());
     until("cw is proved free", () -> entry().others().isEmpty());
+    down(sessions);
+  }
+
+  @Test
+  void whatAGangCostsIsKnownWhereThereIsAPrice() throws Exception {
+    Files.writeString(
+        rig.path("home/config.yaml"),
+        "backends: {cw: {kind: kubernetes, price: {H100: 2.5}}, rack: {kind: local}}\n");
+    GatewaySessions sessions = sessions(places.plain("cw"));
+
+    SessionView view = up(sessions);
+
+    SessionView.Cost cost = view.place().cost().orElseThrow();
+    assertEquals(2.5 * view.size() * view.gpus().count(), cost.hour());
+    assertEquals(cost.hour() * 2, new SessionView.Cost(cost.hour(), Duration.ofHours(2)).soFar());
     down(sessions);
   }
 
