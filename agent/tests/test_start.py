@@ -476,6 +476,7 @@ class LeaseTest(unittest.TestCase):
         self.now = 8
         self.assertIsNone(found.over())
         self.assertEqual(found.next(), 1)
+        self.assertEqual(found.status()["held_s"], 8)
         self.now = 9
         self.assertEqual(found.over(), "unclaimed")
 

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -55,11 +56,16 @@ public record SessionView(
    * In the currency of the configuration.
    *
    * @param hour of all nodes
-   * @param held since they were granted
+   * @param held for how long node 0 is held
    */
   public record Cost(double hour, Duration held) {
     public double soFar() {
       return hour * held.toSeconds() / Duration.ofHours(1).toSeconds();
+    }
+
+    /** "12.40 so far". */
+    public String text() {
+      return String.format(Locale.ROOT, "%.2f so far", soFar());
     }
   }
 

@@ -48,6 +48,9 @@ public final class SessionViews {
   /** A save takes less; what takes longer is shown as pending. */
   private static final Duration SETTLE_LIMIT = Duration.ofMillis(150);
 
+  /** An agent that lies may say anything. */
+  private static final long LONGEST_SECONDS = Duration.ofDays(36_500).toSeconds();
+
   private static final String NEEDS_YOU = "needs you";
   private static final LinkState NOT_LINKED = new LinkState.Idle();
 
@@ -260,7 +263,10 @@ public final class SessionViews {
   }
 
   private Optional<Duration> held(Json status, Report report) {
-    return status.number("held_s").map(held -> Duration.ofSeconds(held).plus(report.age(clock)));
+    return status
+        .number("held_s")
+        .map(held -> Duration.ofSeconds(Math.clamp(held, 0, LONGEST_SECONDS)))
+        .map(held -> held.plus(report.age(clock)));
   }
 
   private Duration left(long seconds, Report report) {

@@ -47,7 +47,7 @@ public final class PictureText {
     String detail = session.detail();
     parts.add(session.state().word() + (isWhole || detail.isEmpty() ? "" : ": " + detail));
     parts.add(SessionText.lease(session));
-    session.place().cost().map(SessionText::soFar).ifPresent(parts::add);
+    session.place().cost().ifPresent(cost -> parts.add("cost " + cost.text()));
     if (!session.sync().nodes().isEmpty() && session.sync().mode() != SyncView.Mode.OFF) {
       parts.add(new SyncText(session.sync()).prompt());
     }

@@ -10,7 +10,6 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.text.Width;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 
 /** Short texts about a session: its lease, and the prompt. */
 public final class SessionText {
@@ -37,11 +36,6 @@ public final class SessionText {
             .map(left -> DurationText.coarse(left) + " idle")
             .orElse("");
     return hard + (hard.isEmpty() || idle.isEmpty() ? "" : ", ") + idle;
-  }
-
-  /** "12.40 so far", in the currency of the configured price. */
-  public static String soFar(SessionView.Cost cost) {
-    return String.format(Locale.ROOT, "%.2f so far", cost.soFar());
   }
 
   /**

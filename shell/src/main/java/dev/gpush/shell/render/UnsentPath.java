@@ -20,6 +20,9 @@ import java.util.regex.Pattern;
  * @param root of the workspace
  */
 public record UnsentPath(SendReason reason, Path root) {
+  /** What makes a folder a package; other folders may have the name of an installed one. */
+  private static final String PACKAGE = "/__init__.py";
+
   private static final Pattern NO_FILE =
       Pattern.compile("(?:No such file or directory: |\\bname = )'([^'\\p{Cntrl}]+)'");
 
@@ -33,10 +36,18 @@ public record UnsentPath(SendReason reason, Path root) {
     Matcher module = NO_MODULE.matcher(message);
     if (type.endsWith("ModuleNotFoundError") && module.find()) {
       String path = module.group(1).replace('.', '/');
-      return List.of(path + ".py", path);
+      return List.of(path + ".py", path + PACKAGE);
     }
     Matcher file = NO_FILE.matcher(message);
     return file.find() ? List.of(file.group(1)) : List.of();
+  }
+
+  /** The folder of a package, which is needed as a whole. */
+  public static Optional<String> folder(SendReason reason) {
+    String path = reason.path();
+    return reason.kind() != Kind.MISSING && path.endsWith(PACKAGE)
+        ? Optional.of(path.substring(0, path.length() - PACKAGE.length()))
+        : Optional.empty();
   }
 
   /** Empty if it is sent, or is not here. */

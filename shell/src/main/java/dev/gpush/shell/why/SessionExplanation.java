@@ -7,7 +7,6 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.core.text.SessionCommands;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.text.RunFailureText;
 import dev.gpush.shell.why.Explanation.Code;
 import dev.gpush.shell.why.Explanation.Evidence;
@@ -173,7 +172,7 @@ public final class SessionExplanation {
             cost ->
                 lines.add(
                     String.format(Locale.ROOT, "it costs %.2f an hour, ", cost.hour())
-                        + SessionText.soFar(cost)));
+                        + cost.text()));
     return lines;
   }
 

@@ -239,6 +239,8 @@ final class TranscriptTest {
             "hard_end_s": null,
             "idle_end_s": 2880,
             "activity": "idle for 12m",
+            "price": null,
+            "cost": null,
             "generation": 1,
             "runs": 0,
             "python": "/usr/bin/python3",

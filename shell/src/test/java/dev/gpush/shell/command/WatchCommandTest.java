@@ -65,7 +65,7 @@ final class WatchCommandTest {
     desk.runs.pictures.add(() -> of(costly));
 
     String status = heard().getLast();
-    assertTrue(status.endsWith(" - 48m idle - 15.00 so far"), status);
+    assertTrue(status.endsWith(" - 48m idle - cost 15.00 so far"), status);
   }
 
   @Test

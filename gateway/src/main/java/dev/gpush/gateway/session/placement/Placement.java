@@ -12,7 +12,6 @@ import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.GangRequest;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.Outlook.Answer;
 import dev.gpush.core.session.Outlook.Offer;
@@ -29,7 +28,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -105,7 +103,7 @@ public final class Placement {
                 new Offer(
                     backend.name(),
                     Optional.ofNullable(answers.get(backend)).orElseThrow(),
-                    price(config, backend.name(), intent),
+                    RequestBuilder.price(config, backend.name(), intent),
                     backend.capabilities().hasQueue()))
         .toList();
   }
@@ -119,23 +117,6 @@ public final class Placement {
   private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {
     return entry.asking(
         List.of(bid), backend.capabilities().inherited(request.origin().environment()));
-  }
-
-  /** The price of the whole gang for an hour; without a model, that of the only one. */
-  private static Optional<Double> price(Config config, String backend, LedgerEntry entry) {
-    String model = entry.gpus().model().orElse("").toLowerCase(Locale.ROOT);
-    Map<String, Json> prices =
-        config.backends().stream()
-            .filter(block -> block.name().equals(backend))
-            .map(block -> block.values().object("price").entries())
-            .findFirst()
-            .orElse(Map.of());
-    boolean isOnly = model.isEmpty() && !entry.gpus().isNone() && prices.size() == 1;
-    return prices.entrySet().stream()
-        .filter(price -> isOnly || price.getKey().toLowerCase(Locale.ROOT).equals(model))
-        .flatMap(price -> price.getValue().asReal().stream())
-        .findFirst()
-        .map(each -> each * entry.asked().nodes() * entry.gpus().count());
   }
 
   static GpushException nowhere(List<Refusal> refusals) {
@@ -270,7 +251,7 @@ public final class Placement {
       Backend backend = backend(name);
       Bid bid =
           isFirst && !hasAsked ? Bid.of(backend, session.entry().gang()) : requests.bid(backend);
-      return bid.priced(price(config, name, session.entry()));
+      return bid.priced(RequestBuilder.price(config, name, session.entry()));
     }
 
     /** Writes every bid to the ledger before its backend is asked. */

@@ -29,6 +29,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -105,8 +106,9 @@ public final class RequestBuilder {
             new LedgerEntry.Lease(Optional.empty(), idle),
             Set.of(),
             List.of());
-    return intent(name, config, wish, backend, Map.of())
-        .with(Bid.of(backend, gang.id()))
+    LedgerEntry entry = intent(name, config, wish, backend, Map.of());
+    return entry
+        .with(Bid.of(backend, gang.id()).priced(price(config, backend.name(), entry)))
         .granted(gang)
         .foreign(true);
   }
@@ -141,6 +143,19 @@ public final class RequestBuilder {
   private static String project(Path root) {
     Path name = root.getFileName();
     return name == null ? "root" : name.toString();
+  }
+
+  /** The price of the whole gang for an hour. */
+  static Optional<Double> price(Config config, String backend, LedgerEntry entry) {
+    String model = entry.gpus().model().orElse("").toLowerCase(Locale.ROOT);
+    return config.backends().stream()
+        .filter(block -> block.name().equals(backend))
+        .map(BackendConfig::values)
+        .flatMap(values -> values.object("price").entries().entrySet().stream())
+        .filter(price -> price.getKey().toLowerCase(Locale.ROOT).equals(model))
+        .flatMap(price -> price.getValue().asReal().stream())
+        .findFirst()
+        .map(each -> each * entry.asked().nodes() * entry.gpus().count());
   }
 
   /** A bid for one more backend, with a new gang id. */

@@ -366,6 +366,7 @@ final class WaitingRequestTest {
   private void keepsUnlisted(String... names) throws Exception {
     GatewaySessions before = gateway(names);
     before.upDetached(places.ask(), talk);
+    until("hpc has the request, too", () -> waiting().isPresent()); // It returns with the first.
     GangId asked = waiting().orElseThrow();
     before.close();
     places.site("hpc").list(false);

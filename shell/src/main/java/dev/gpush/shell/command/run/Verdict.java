@@ -14,6 +14,7 @@ import dev.gpush.shell.text.Look;
 import dev.gpush.shell.text.Prose;
 import dev.gpush.shell.text.RunFailureText;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,9 +65,10 @@ final class Verdict {
           call.services().sessions().choose(Optional.of(run.session()), call.folder());
       return names.stream()
           .flatMap(name -> looked(call, session, run, name))
+          .map(reason -> whole(call, session.root(), reason))
           .flatMap(reason -> UnsentPath.of(reason, session.root()).stream())
           .findFirst();
-    } catch (GpushException notKnown) {
+    } catch (GpushException | InvalidPathException notKnown) {
       return Optional.empty();
     }
   }
@@ -75,19 +77,35 @@ final class Verdict {
   private static Stream<SendReason> looked(
       Call call, SessionView session, RunView run, String name) {
     Path root = session.root();
-    if (name.startsWith("/")) {
-      return session.nodes().stream()
-          .map(node -> node.info().workspace() + "/")
-          .filter(name::startsWith)
-          .map(workspace -> name.substring(workspace.length()))
-          .distinct()
-          .map(path -> call.services().rules().explain(root, path));
-    }
+    Stream<Path> paths =
+        name.startsWith("/") ? workspacePaths(session, name) : relative(call, root, run, name);
+    return paths
+        .map(Path::normalize)
+        .filter(path -> path.startsWith(root))
+        .map(path -> call.services().rules().explain(root, path.toString()));
+  }
+
+  private static Stream<Path> workspacePaths(SessionView session, String name) {
+    return session.nodes().stream()
+        .map(node -> node.info().workspace() + "/")
+        .filter(name::startsWith)
+        .map(workspace -> name.substring(workspace.length()))
+        .distinct()
+        .map(session.root()::resolve);
+  }
+
+  private static Stream<Path> relative(Call call, Path root, RunView run, String name) {
     String code = run.failure().flatMap(RunFailure::frame).map(Frame::file).orElse("");
     Path beside = root.resolve(Clean.line(code)).getParent();
     return Stream.of(call.folder(), root, beside == null ? root : beside)
         .filter(folder -> folder.startsWith(root))
         .distinct()
-        .map(folder -> call.services().rules().explain(root, folder.resolve(name).toString()));
+        .map(folder -> folder.resolve(name));
+  }
+
+  private static SendReason whole(Call call, Path root, SendReason reason) {
+    return UnsentPath.folder(reason)
+        .map(folder -> call.services().rules().explain(root, folder))
+        .orElse(reason);
   }
 }

@@ -182,8 +182,11 @@ final class PlacementTest {
         rig.path("home/config.yaml"),
         "backends: {cw: {kind: kubernetes, price: {H100: 2.5}}, rack: {kind: local}}\n");
     GatewaySessions sessions = sessions(places.plain("cw"));
+    UpRequest asked = places.ask();
+    var gpus = Optional.of(GpuRequest.parse("H100:1"));
 
-    SessionView view = up(sessions);
+    SessionView view =
+        sessions.up(asked.wanting(asked.wanted().size(asked.wanted().nodes(), gpus)), talk);
 
     SessionView.Cost cost = view.place().cost().orElseThrow();
     assertEquals(2.5 * view.size() * view.gpus().count(), cost.hour());
