@@ -170,6 +170,8 @@ final class HolderTest {
     assertEquals(LedgerEntry.FIRST_TERM + 1, entry().keeper().term());
     assertEquals(SessionState.READY, entry().state());
     login1.sync(SessionRig.DEVBOX, false, Talk.silent());
+    login1.down(SessionRig.DEVBOX, true, Talk.silent());
+    places.assertNothingHeld();
   }
 
   private static boolean isLinked(GatewaySessions gateway, int node) {
@@ -198,6 +200,8 @@ final class HolderTest {
 
     assertEquals(SessionState.READY, run.get(SessionRig.DEADLINE).state());
     awaitLooksOn(login2, HERE);
+    login1.down(SessionRig.DEVBOX, true, Talk.silent());
+    places.assertNothingHeld();
   }
 
   @Test
