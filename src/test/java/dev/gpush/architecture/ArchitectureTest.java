@@ -289,7 +289,7 @@ final class ArchitectureTest {
                 not(
                     in("control")
                         .or(named("app", "Main", "GatewayProcess"))
-                        .or(named("core.time", "SystemClock"))))
+                        .or(named("core.task", "SystemClock"))))
             .should()
             .accessTargetWhere(
                 accesses("time", System.class, Set.of("currentTimeMillis", "nanoTime"))

@@ -8,7 +8,7 @@ import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.testkit.rig.KubernetesRig;
 import dev.gpush.testkit.rig.Script;
 import java.io.IOException;

@@ -1,13 +1,13 @@
 package dev.gpush.chaos;
 
 import dev.gpush.backends.slurm.SlurmBackend;
-import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.gang.AgentFolder;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.hub.HubMachine;
 import dev.gpush.testkit.rig.Script;

@@ -1,8 +1,8 @@
 package dev.gpush.app;
 
 import dev.gpush.core.file.WholeFile;
-import dev.gpush.core.gateway.CopyProgram;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.CopyProgram;
 import dev.gpush.link.agent.AgentArchive;
 import java.io.IOException;
 import java.io.UncheckedIOException;

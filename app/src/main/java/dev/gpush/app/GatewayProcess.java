@@ -2,8 +2,8 @@ package dev.gpush.app;
 
 import dev.gpush.app.log.Log;
 import dev.gpush.control.server.Handover;
-import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.GatewayControl;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;

@@ -1,6 +1,6 @@
 package dev.gpush.app;
 
-import dev.gpush.control.client.process.ThisProcess;
+import dev.gpush.control.place.ThisProcess;
 import dev.gpush.shell.loop.Loop;
 
 /** The interactive shell's process: the client with a line editor in front. */

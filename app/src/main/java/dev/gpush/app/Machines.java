@@ -1,10 +1,10 @@
 package dev.gpush.app;
 
 import dev.gpush.backends.hosts.local.LocalHost;
-import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.machine.Machine;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.hub.HubMachine;
 import java.security.SecureRandom;

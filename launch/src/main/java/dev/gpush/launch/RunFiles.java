@@ -2,8 +2,8 @@ package dev.gpush.launch;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.plan.LaunchMaker;

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.check.CheckLevel;
-import dev.gpush.core.check.CheckReport;
-import dev.gpush.core.check.CheckReport.Verdict;
-import dev.gpush.core.check.CheckStep;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
+import dev.gpush.core.fabric.CheckReport.Verdict;
+import dev.gpush.core.fabric.CheckStep;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.launch.plan.LaunchInput;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.launch.node.NodeCalls;
+import dev.gpush.launch.node.PythonChoice;
+import dev.gpush.launch.node.PythonFacts;
+import dev.gpush.launch.node.Resources;
 import dev.gpush.launch.plan.TorchImport;
-import dev.gpush.launch.python.PythonChoice;
-import dev.gpush.launch.python.PythonFacts;
-import dev.gpush.launch.python.Resources;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

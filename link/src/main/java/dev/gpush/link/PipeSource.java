@@ -5,7 +5,7 @@ import java.io.IOException;
 
 /**
  * Where a link gets its pipes: spawns the agent's command on the node and starts the protocol
- * ({@link dev.gpush.core.agent.AgentProgram#begin}). The pipe that comes back is positioned just
+ * ({@link dev.gpush.core.gang.AgentProgram#begin}). The pipe that comes back is positioned just
  * behind the preamble; the link closes it.
  */
 @FunctionalInterface

@@ -2,8 +2,8 @@ package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.ProcessPipe;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
 import java.io.IOException;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.link.FaultyPipe.End;
 import dev.gpush.link.frame.FrameLimits;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.gpush.link;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.machine.LinkLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -4,7 +4,7 @@
  *
  * <p>A connection passes a chain of small parts: limits ({@link dev.gpush.ssh.socket.Logins},
  * {@link dev.gpush.ssh.connection.ClientLimits}), the home's key, route ({@link
- * dev.gpush.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
+ * dev.gpush.ssh.connection.Routes}: the user name picks the node), kind of channel ({@link
  * dev.gpush.ssh.channel.SessionChannel}, {@link dev.gpush.ssh.channel.DialChannel}, {@link
  * dev.gpush.ssh.channel.ReturnChannel}), and a stream of the node's link ({@link
  * dev.gpush.ssh.channel.Inlet} and {@link dev.gpush.ssh.channel.Outlet} connect the two). {@link

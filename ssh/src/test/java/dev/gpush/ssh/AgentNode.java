@@ -2,15 +2,15 @@ package dev.gpush.ssh;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.ProcessPipe;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkState;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import dev.gpush.link.agent.AgentImage;
-import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.connection.Route;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
 import java.io.IOException;

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
+import dev.gpush.ssh.connection.PublishedSession;
+import dev.gpush.ssh.connection.Route;
+import dev.gpush.ssh.connection.Routes;
 import dev.gpush.ssh.files.SshServerSettings;
-import dev.gpush.ssh.route.PublishedSession;
-import dev.gpush.ssh.route.Route;
-import dev.gpush.ssh.route.Routes;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;

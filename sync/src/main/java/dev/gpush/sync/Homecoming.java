@@ -2,7 +2,7 @@ package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.sync.home.Arrivals;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalFile;

@@ -5,7 +5,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.FileSystems;

@@ -1,7 +1,7 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.session.Sessions.KeepRequest;
-import dev.gpush.sync.merge.Merge;
+import dev.gpush.sync.tree.Merge;
 import java.util.EnumSet;
 import java.util.Set;
 

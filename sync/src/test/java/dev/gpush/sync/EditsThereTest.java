@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.NodeWatch;
-import dev.gpush.sync.merge.Merge;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Merge;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;

@@ -1,6 +1,6 @@
 package dev.gpush.app.life;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package dev.gpush.app.life;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 
 /**

@@ -1,7 +1,7 @@
 package dev.gpush.control.client;
 
-import dev.gpush.control.client.process.RawWords;
-import dev.gpush.control.client.process.ThisProcess;
+import dev.gpush.control.place.RawWords;
+import dev.gpush.control.place.ThisProcess;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,11 +1,11 @@
 package dev.gpush.control.client;
 
-import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.terminal.CapturedConsole;
 import dev.gpush.control.client.terminal.Console;
+import dev.gpush.control.place.Origin;
 import dev.gpush.control.wire.Request;
 import dev.gpush.core.failure.ExitStatus;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -12,7 +12,7 @@ import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.file.FileReason;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;

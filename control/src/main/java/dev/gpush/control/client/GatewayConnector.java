@@ -1,8 +1,8 @@
 package dev.gpush.control.client;
 
-import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.place.GatewayLock;
+import dev.gpush.control.place.Origin;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.wire.ControlFrame;
 import dev.gpush.control.wire.ControlFrameReader;

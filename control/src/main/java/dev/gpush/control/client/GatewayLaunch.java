@@ -1,7 +1,7 @@
 package dev.gpush.control.client;
 
-import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.place.HomeFolder;
+import dev.gpush.control.place.Origin;
 import dev.gpush.core.file.LogRotation;
 import java.io.File;
 import java.io.IOException;

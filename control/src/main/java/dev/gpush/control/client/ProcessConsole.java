@@ -1,9 +1,9 @@
 package dev.gpush.control.client;
 
-import dev.gpush.control.client.process.Origin;
-import dev.gpush.control.client.process.ThisProcess;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.client.terminal.Stty;
+import dev.gpush.control.place.Origin;
+import dev.gpush.control.place.ThisProcess;
 import dev.gpush.control.wire.Facts;
 import dev.gpush.core.failure.ExitStatus;
 import java.io.FileDescriptor;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.wire.ControlFrame;
 import dev.gpush.control.wire.ControlFrameReader;
@@ -14,7 +14,7 @@ import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Spawn;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package dev.gpush.control.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.client.terminal.Console;
+import dev.gpush.control.place.Origin;
 import dev.gpush.control.wire.Facts;
 import java.io.IOException;
 import java.nio.file.Files;

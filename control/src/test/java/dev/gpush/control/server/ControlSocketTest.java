@@ -13,7 +13,7 @@ import dev.gpush.control.wire.Facts;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Request;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.testkit.fake.ManualClock;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

@@ -1,4 +1,7 @@
-/** A gang of nodes: what was asked for, what was granted, and for how long. */
+/**
+ * A gang of nodes: what was asked for, what was granted, for how long, and what a backend must know
+ * about starting its agents.
+ */
 @NullMarked
 package dev.gpush.core.gang;
 

@@ -1,8 +1,8 @@
 package dev.gpush.core.run;
 
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.core.text.Phrase;
-import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

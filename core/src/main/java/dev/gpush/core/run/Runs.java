@@ -1,7 +1,7 @@
 package dev.gpush.core.run;
 
-import dev.gpush.core.check.CheckLevel;
-import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;

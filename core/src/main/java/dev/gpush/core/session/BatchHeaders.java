@@ -1,7 +1,7 @@
 package dev.gpush.core.session;
 
 import dev.gpush.core.gang.GpuRequest;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

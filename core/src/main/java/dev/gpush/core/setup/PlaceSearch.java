@@ -2,11 +2,11 @@ package dev.gpush.core.setup;
 
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Clock;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.CleanText;
-import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package dev.gpush.core.talk;
 
 import dev.gpush.core.talk.Trace.Phase;
 import dev.gpush.core.talk.Trace.Stage;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,6 +1,5 @@
 package dev.gpush.core.task;
 
-import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,7 +1,5 @@
 package dev.gpush.core.task;
 
-import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;

@@ -1,7 +1,5 @@
 package dev.gpush.core.task;
 
-import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

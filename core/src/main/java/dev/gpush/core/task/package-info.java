@@ -1,4 +1,6 @@
-/** The only place that makes threads: virtual, named, closed by their creator. */
+/**
+ * The only place that makes threads (virtual, named, closed by their creator), and time as a port.
+ */
 @NullMarked
 package dev.gpush.core.task;
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Trace.Phase;
 import dev.gpush.core.talk.Trace.Stage;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,7 +2,6 @@ package dev.gpush.core.task;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,8 +1,8 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.core.text.CleanText;
-import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

@@ -1,8 +1,8 @@
 package dev.gpush.gateway.session;
 
-import dev.gpush.core.check.CheckLevel;
-import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.config.Config;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
@@ -30,9 +30,9 @@ import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.talk.TracedTalk;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
-import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;

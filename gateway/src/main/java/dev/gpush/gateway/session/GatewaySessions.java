@@ -1,10 +1,10 @@
 package dev.gpush.gateway.session;
 
-import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.fabric.FabricPlans;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.PortForward;
@@ -17,8 +17,8 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.SessionFiles;

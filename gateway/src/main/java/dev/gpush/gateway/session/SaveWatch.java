@@ -3,7 +3,7 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.SavedFiles;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.sync.tree.Manifest;

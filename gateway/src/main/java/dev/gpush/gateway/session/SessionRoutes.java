@@ -7,10 +7,10 @@ import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionEnvironment;
 import dev.gpush.gateway.session.live.SessionRegistry;
-import dev.gpush.ssh.route.NodeName;
-import dev.gpush.ssh.route.PublishedSession;
-import dev.gpush.ssh.route.Route;
-import dev.gpush.ssh.route.Routes;
+import dev.gpush.ssh.connection.NodeName;
+import dev.gpush.ssh.connection.PublishedSession;
+import dev.gpush.ssh.connection.Route;
+import dev.gpush.ssh.connection.Routes;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.gpush.launch.check;
 
-import dev.gpush.core.check.BusRate;
+import dev.gpush.core.fabric.BusRate;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricRate;

@@ -6,7 +6,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
-import dev.gpush.launch.python.Resources;
+import dev.gpush.launch.node.Resources;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,7 +5,7 @@ import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.launch.fabric.gang.FabricGang;
 import dev.gpush.launch.fabric.gang.NodeFabric;
-import dev.gpush.launch.python.PythonFacts;
+import dev.gpush.launch.node.PythonFacts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.gpush.launch.check;
 
-import dev.gpush.launch.python.PythonFacts;
+import dev.gpush.launch.node.PythonFacts;
 
 /** The user's interpreter on one node, as a check finds it. */
 sealed interface NodePython {

@@ -1,7 +1,7 @@
 package dev.gpush.launch.journal;
 
 import dev.gpush.core.run.RunTransport;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,7 @@
 /**
- * Where runs happen: a session's nodes, and the calls that launching makes to one ({@code
- * NodeCalls}; {@code LinkNode} does it over a link).
+ * Where runs happen: a session's nodes, the calls that launching makes to one ({@code NodeCalls};
+ * {@code LinkNode} does it over a link), which Python a run uses there ({@code PythonChoice}, asked
+ * by {@code Pythons}), and what the session's environment is made of ({@code EnvironmentChoice}).
  */
 @NullMarked
 package dev.gpush.launch.node;

@@ -1,7 +1,7 @@
 package dev.gpush.launch.plan;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.launch.python.Resources;
+import dev.gpush.launch.node.Resources;
 import dev.gpush.launch.words.MpiCommand;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -2,9 +2,9 @@ package dev.gpush.launch.run;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.launch.node.LaunchNode;
 import java.time.Duration;
 import java.util.ArrayList;

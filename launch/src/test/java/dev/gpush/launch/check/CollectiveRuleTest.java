@@ -2,7 +2,7 @@ package dev.gpush.launch.check;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.check.BusRate;
+import dev.gpush.core.fabric.BusRate;
 import dev.gpush.core.fabric.FabricRate;
 import java.util.ArrayList;
 import java.util.Collections;

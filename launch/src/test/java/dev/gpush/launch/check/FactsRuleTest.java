@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.fabric.gang.FabricGang;
-import dev.gpush.launch.python.PythonFacts;
+import dev.gpush.launch.node.PythonFacts;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

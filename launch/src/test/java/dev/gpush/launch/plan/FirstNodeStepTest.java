@@ -2,7 +2,7 @@ package dev.gpush.launch.plan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.launch.python.Resources;
+import dev.gpush.launch.node.Resources;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

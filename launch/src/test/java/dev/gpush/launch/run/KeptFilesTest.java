@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.NodeCalls;
 import java.io.InputStream;

@@ -1,18 +1,18 @@
 package dev.gpush.link.agent;
 
-import dev.gpush.core.agent.AgentFolder;
-import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.AgentFolder;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.text.AgentCode;
-import dev.gpush.core.time.DurationText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

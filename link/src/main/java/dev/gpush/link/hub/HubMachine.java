@@ -1,13 +1,13 @@
 package dev.gpush.link.hub;
 
-import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;

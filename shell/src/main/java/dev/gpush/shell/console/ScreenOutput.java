@@ -1,6 +1,6 @@
 package dev.gpush.shell.console;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -3,7 +3,7 @@ package dev.gpush.shell.loop;
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.ControlClient;
 import dev.gpush.control.client.ProcessConsole;
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import dev.gpush.control.wire.Facts;
 import dev.gpush.shell.text.LineStream;
 import java.util.List;

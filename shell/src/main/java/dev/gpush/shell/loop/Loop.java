@@ -1,13 +1,13 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.control.client.Captured;
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Message;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Clean;
-import dev.gpush.core.time.Clock;
 import dev.gpush.shell.command.call.ToldShells;
 import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.text.Look;

@@ -1,8 +1,8 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.core.task.ChangeSignal;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.text.Clean;
-import dev.gpush.core.time.Clock;
 import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.text.EventFold;
 import dev.gpush.shell.text.ShellEvent;

@@ -1,7 +1,7 @@
 package dev.gpush.shell.page;
 
 import com.sun.net.httpserver.Headers;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;

@@ -1,8 +1,8 @@
 package dev.gpush.shell.render;
 
-import dev.gpush.core.check.BusRate;
-import dev.gpush.core.check.CheckReport;
-import dev.gpush.core.check.CheckStep;
+import dev.gpush.core.fabric.BusRate;
+import dev.gpush.core.fabric.CheckReport;
+import dev.gpush.core.fabric.CheckStep;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.text.Clean;

@@ -7,7 +7,7 @@ import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.shell.text.RunFailureText;
 import dev.gpush.shell.text.ShellEvent;
 import java.time.Duration;

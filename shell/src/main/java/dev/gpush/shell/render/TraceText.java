@@ -2,7 +2,7 @@ package dev.gpush.shell.render;
 
 import dev.gpush.core.talk.Trace;
 import dev.gpush.core.talk.Trace.Phase;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

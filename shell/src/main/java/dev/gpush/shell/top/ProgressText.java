@@ -1,7 +1,7 @@
 package dev.gpush.shell.top;
 
 import dev.gpush.core.sample.RunProgress;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import dev.gpush.core.run.Runs;
 import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.sample.Samples;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package dev.gpush.shell.why;
 
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.RankStack;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.core.text.Phrase;
-import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.why.RunExplanation.Subject;
 import dev.gpush.shell.why.StackGroup.Member;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.gpush.shell.why;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.RunProgress;
 import dev.gpush.core.sample.RunProgress.Earlier;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.shell.top.ProgressText;
 import java.util.ArrayList;
 import java.util.List;

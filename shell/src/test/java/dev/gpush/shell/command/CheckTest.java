@@ -3,11 +3,11 @@ package dev.gpush.shell.command;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.check.BusRate;
-import dev.gpush.core.check.CheckLevel;
-import dev.gpush.core.check.CheckReport;
-import dev.gpush.core.check.CheckStep;
 import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.BusRate;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
+import dev.gpush.core.fabric.CheckStep;
 import dev.gpush.core.fabric.ExpectedNetwork;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;

@@ -1,7 +1,7 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.core.check.CheckLevel;
-import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
@@ -29,7 +29,7 @@ import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
 import dev.gpush.core.task.ChangeSignal;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

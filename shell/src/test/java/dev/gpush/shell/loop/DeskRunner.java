@@ -1,7 +1,7 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.control.client.Captured;
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import dev.gpush.control.server.Invocation;
 import dev.gpush.control.wire.Facts;
 import dev.gpush.core.failure.ExitStatus;

@@ -1,7 +1,7 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.control.client.Captured;
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package dev.gpush.shell.loop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import dev.gpush.shell.command.Desk;
 import java.io.IOException;
 import java.nio.file.Files;

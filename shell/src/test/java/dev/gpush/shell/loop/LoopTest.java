@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import dev.gpush.testkit.fake.ManualClock;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

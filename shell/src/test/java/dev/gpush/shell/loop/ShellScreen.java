@@ -2,7 +2,7 @@ package dev.gpush.shell.loop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.place.Origin;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.fake.ManualClock;

@@ -1,6 +1,6 @@
 package dev.gpush.ssh.channel;
 
-import dev.gpush.ssh.route.Connections;
+import dev.gpush.ssh.connection.Connections;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.sshd.common.channel.Channel;

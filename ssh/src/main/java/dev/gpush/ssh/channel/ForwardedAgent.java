@@ -4,7 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
-import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.connection.Route;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package dev.gpush.ssh.channel;
 
 import dev.gpush.core.text.RawText;
 import dev.gpush.ssh.connection.ConnectionState;
+import dev.gpush.ssh.connection.Connections;
 import dev.gpush.ssh.connection.Replies;
-import dev.gpush.ssh.route.Connections;
 import org.apache.sshd.common.channel.RequestHandler;
 import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.session.Session;

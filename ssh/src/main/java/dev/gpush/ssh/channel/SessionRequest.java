@@ -2,7 +2,7 @@ package dev.gpush.ssh.channel;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.ssh.connection.ClientLimits;
-import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.connection.Route;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

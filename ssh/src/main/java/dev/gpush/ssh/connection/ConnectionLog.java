@@ -1,7 +1,7 @@
 package dev.gpush.ssh.connection;
 
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.text.CleanText;
-import dev.gpush.core.time.Clock;
 import dev.gpush.ssh.socket.SocketServices;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;

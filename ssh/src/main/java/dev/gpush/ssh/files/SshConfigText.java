@@ -1,7 +1,7 @@
 package dev.gpush.ssh.files;
 
 import dev.gpush.core.text.SshConfigWords;
-import dev.gpush.ssh.route.NodeName;
+import dev.gpush.ssh.connection.NodeName;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;

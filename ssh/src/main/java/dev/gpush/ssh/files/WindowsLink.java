@@ -5,7 +5,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.ssh.route.NodeName;
+import dev.gpush.ssh.connection.NodeName;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package dev.gpush.ssh.socket;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.gpush.ssh.socket;
 
 import dev.gpush.core.task.AcceptLoop;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;

@@ -1,7 +1,7 @@
 package dev.gpush.ssh.socket;
 
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

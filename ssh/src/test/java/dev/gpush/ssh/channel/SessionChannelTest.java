@@ -3,9 +3,9 @@ package dev.gpush.ssh.channel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.ssh.connection.Connections;
 import dev.gpush.ssh.files.JdkEd25519;
 import dev.gpush.ssh.files.KeyFiles;
-import dev.gpush.ssh.route.Connections;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.session.SessionName;
 import dev.gpush.ssh.PlainReader;
-import dev.gpush.ssh.route.PublishedSession;
+import dev.gpush.ssh.connection.PublishedSession;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,14 +1,14 @@
 package dev.gpush.sync.home;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.sync.git.IgnoreStack;
-import dev.gpush.sync.merge.Merge;
-import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.FoundNames;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.scan.Sizes;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Merge;
+import dev.gpush.sync.tree.Version;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.gpush.sync.home;
 
-import dev.gpush.sync.merge.Merge;
-import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Merge;
+import dev.gpush.sync.tree.Version;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.gpush.sync.home;
 
-import dev.gpush.sync.merge.Merge;
+import dev.gpush.sync.tree.Merge;
 
 /**
  * Where people edit, and what becomes of that.

@@ -1,7 +1,7 @@
 package dev.gpush.sync.home;
 
 import dev.gpush.core.session.SyncView;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AtomicMoveNotSupportedException;

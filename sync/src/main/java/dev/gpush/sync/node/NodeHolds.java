@@ -1,10 +1,10 @@
 package dev.gpush.sync.node;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Version;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;

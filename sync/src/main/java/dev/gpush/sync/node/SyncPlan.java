@@ -1,8 +1,8 @@
 package dev.gpush.sync.node;
 
-import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Version;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 /**
  * The steps that make one node hold a manifest. Pure: no clock, no I/O.
  *
- * <p>What becomes of a path was decided before ({@link dev.gpush.sync.merge.Merge}). The node still
+ * <p>What becomes of a path was decided before ({@link dev.gpush.sync.tree.Merge}). The node still
  * replaces nothing that gpush did not write there and that is not in {@code trash}, and only it
  * sees files that are in the way and not in its manifest.
  *

@@ -1,7 +1,7 @@
 package dev.gpush.sync.pace;
 
-import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.Clock;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

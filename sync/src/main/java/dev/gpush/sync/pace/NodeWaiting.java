@@ -1,6 +1,6 @@
 package dev.gpush.sync.pace;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.link.frame.FrameLimits;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;

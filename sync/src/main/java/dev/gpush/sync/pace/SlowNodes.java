@@ -1,9 +1,9 @@
 package dev.gpush.sync.pace;
 
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;

@@ -3,7 +3,7 @@ package dev.gpush.sync.scan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.file.FileReason;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
 import java.nio.ByteBuffer;

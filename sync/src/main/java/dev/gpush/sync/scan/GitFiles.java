@@ -1,6 +1,6 @@
 package dev.gpush.sync.scan;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitIndex;
 import java.io.IOException;

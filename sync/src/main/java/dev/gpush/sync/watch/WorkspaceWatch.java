@@ -1,6 +1,6 @@
 package dev.gpush.sync.watch;
 
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.scan.ExactNames;
 import dev.gpush.sync.scan.FolderListener;

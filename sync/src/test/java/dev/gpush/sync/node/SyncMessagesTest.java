@@ -3,8 +3,8 @@ package dev.gpush.sync.node;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.sync.pace.NodeWaiting;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.sync.merge.Version;
 import dev.gpush.sync.node.NodeHolds.Deviation;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Hashes;
 import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Version;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;

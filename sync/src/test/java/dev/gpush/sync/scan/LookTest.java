@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.sync.WorkFolder;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.tree.Manifest;

@@ -2,8 +2,8 @@ package dev.gpush.sync.scan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.tree.Scan;
 import java.nio.file.Files;

@@ -4,7 +4,7 @@ import dev.gpush.core.config.DataPlace;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.PortTarget;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.PlaceOfData;

@@ -1,7 +1,7 @@
 package dev.gpush.templates.schema;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.templates.schema.ValueType.Simple;
 import java.time.Duration;
 import java.util.List;

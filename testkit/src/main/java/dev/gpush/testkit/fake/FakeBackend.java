@@ -1,9 +1,5 @@
 package dev.gpush.testkit.fake;
 
-import dev.gpush.core.agent.AgentFolder;
-import dev.gpush.core.agent.AgentProgram;
-import dev.gpush.core.agent.AgentStart;
-import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Capability;
@@ -16,10 +12,14 @@ import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.AgentFolder;
+import dev.gpush.core.gang.AgentProgram;
+import dev.gpush.core.gang.AgentStart;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.gang.PeerSecret;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.testkit.fake.FakeSite.Holding;

@@ -5,7 +5,7 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.NodeInfo;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;

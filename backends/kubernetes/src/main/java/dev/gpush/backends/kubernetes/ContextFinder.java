@@ -16,7 +16,7 @@ import dev.gpush.core.setup.PlaceCheck;
 import dev.gpush.core.setup.PlaceFinder;
 import dev.gpush.core.setup.PlaceFinding;
 import dev.gpush.core.setup.SetupQuestion;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;

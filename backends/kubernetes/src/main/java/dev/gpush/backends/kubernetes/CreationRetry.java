@@ -3,7 +3,7 @@ package dev.gpush.backends.kubernetes;
 import dev.gpush.backends.remote.PollInterval;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Waiter;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 
 /**

@@ -4,7 +4,6 @@ import dev.gpush.backends.remote.GangTag;
 import dev.gpush.backends.slurm.cluster.HostList;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.SlurmNode;
-import dev.gpush.backends.slurm.request.JobTag;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.NodeInfo;

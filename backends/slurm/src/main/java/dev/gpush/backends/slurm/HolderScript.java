@@ -1,6 +1,5 @@
 package dev.gpush.backends.slurm;
 
-import dev.gpush.backends.slurm.request.Container;
 import dev.gpush.core.text.ShellQuote;
 import java.util.ArrayList;
 import java.util.Base64;

@@ -7,8 +7,6 @@ import dev.gpush.backends.slurm.cluster.SlurmNode;
 import dev.gpush.backends.slurm.cluster.SlurmTime;
 import dev.gpush.backends.slurm.command.SbatchRefusal;
 import dev.gpush.backends.slurm.command.SlurmCommands;
-import dev.gpush.backends.slurm.request.JobShape;
-import dev.gpush.backends.slurm.request.JobShaping;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.machine.Inquiry;
@@ -98,7 +96,7 @@ final class SlurmPlan {
         + ", "
         + Phrase.counted(shape.cpus(), "CPU")
         + " each, for "
-        + dev.gpush.core.time.DurationText.of(shape.hardEnd());
+        + dev.gpush.core.task.DurationText.of(shape.hardEnd());
   }
 
   private static String busy(JobShape shape) {

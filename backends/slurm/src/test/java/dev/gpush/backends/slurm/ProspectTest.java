@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.WaitReason;
-import dev.gpush.backends.slurm.request.SlurmSettings;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Machine;

@@ -2,8 +2,8 @@ package dev.gpush.gateway.session.lifecycle;
 
 import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.Clock;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.PendingRequest;
 import java.time.Duration;

@@ -1,15 +1,15 @@
 package dev.gpush.gateway.session.links;
 
-import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities.AgentPipes;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.Holder;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;

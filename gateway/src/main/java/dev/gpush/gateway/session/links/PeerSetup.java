@@ -1,7 +1,7 @@
 package dev.gpush.gateway.session.links;
 
-import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.PeerSecret;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.live.LiveSession;

@@ -1,14 +1,14 @@
 package dev.gpush.gateway.session.links;
 
-import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.gang.PeerSecret;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;

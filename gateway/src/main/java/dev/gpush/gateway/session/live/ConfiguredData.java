@@ -8,7 +8,7 @@ import dev.gpush.core.config.DataPlace.Volume;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
-import dev.gpush.launch.environment.DataFolder;
+import dev.gpush.launch.node.DataFolder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -2,8 +2,8 @@ package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.Clock;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

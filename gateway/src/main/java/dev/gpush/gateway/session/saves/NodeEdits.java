@@ -1,7 +1,7 @@
 package dev.gpush.gateway.session.saves;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.sync.Homecoming.Came;
 import dev.gpush.sync.NodeFailed;
 import dev.gpush.sync.WorkspaceSync;

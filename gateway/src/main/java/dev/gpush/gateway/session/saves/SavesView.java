@@ -1,8 +1,8 @@
 package dev.gpush.gateway.session.saves;
 
 import dev.gpush.core.session.SyncView;
-import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.Clock;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.watch.WorkspaceWatch;
 import java.time.Duration;

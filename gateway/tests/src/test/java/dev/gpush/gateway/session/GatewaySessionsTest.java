@@ -663,7 +663,8 @@ final class GatewaySessionsTest {
     assertInstanceOf(
         SessionFailure.Leaked.class,
         failure(() -> sessions.extend(DEVBOX, Optional.of(Duration.ofHours(1)))));
-    assertInstanceOf(dev.gpush.ssh.route.Route.Refused.class, gateway.routes().route("devbox"));
+    assertInstanceOf(
+        dev.gpush.ssh.connection.Route.Refused.class, gateway.routes().route("devbox"));
 
     down(DEVBOX);
     rig.assertNothingLeft(gateway);

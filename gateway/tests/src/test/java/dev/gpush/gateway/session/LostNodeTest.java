@@ -17,7 +17,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.live.LiveSession;
-import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.connection.Route;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import dev.gpush.testkit.fixture.Asked;

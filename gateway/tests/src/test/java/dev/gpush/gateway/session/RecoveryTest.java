@@ -21,7 +21,7 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.Reservation;
-import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.connection.Route;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
 import dev.gpush.testkit.fake.FakeTrouble;

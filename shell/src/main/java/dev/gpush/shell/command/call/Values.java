@@ -3,7 +3,7 @@ package dev.gpush.shell.command.call;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.GangRequest;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;

@@ -5,7 +5,7 @@ import dev.gpush.core.run.Runs.Pictures;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.PictureChanges;

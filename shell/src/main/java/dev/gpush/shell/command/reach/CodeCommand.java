@@ -2,8 +2,8 @@ package dev.gpush.shell.command.reach;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.SshAccess;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.command.call.Action;

@@ -2,9 +2,9 @@ package dev.gpush.shell.command.reach;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
-import dev.gpush.core.gateway.CopyProgram;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.CopyProgram;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;

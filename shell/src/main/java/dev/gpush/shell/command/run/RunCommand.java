@@ -17,7 +17,7 @@ import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Trace.Stage;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.UnsupportedKeys;

@@ -1,8 +1,8 @@
 package dev.gpush.shell.command.session;
 
-import dev.gpush.core.check.CheckLevel;
-import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.config.Setting;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.ExitStatus;

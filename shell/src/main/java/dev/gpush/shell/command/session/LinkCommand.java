@@ -1,6 +1,6 @@
 package dev.gpush.shell.command.session;
 
-import dev.gpush.core.gateway.SshAccess;
+import dev.gpush.core.talk.SshAccess;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;

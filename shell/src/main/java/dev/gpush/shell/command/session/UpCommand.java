@@ -15,7 +15,7 @@ import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.UnsupportedKeys;

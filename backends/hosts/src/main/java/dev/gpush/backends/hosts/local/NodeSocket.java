@@ -1,6 +1,6 @@
 package dev.gpush.backends.hosts.local;
 
-import dev.gpush.core.agent.AgentFolder;
+import dev.gpush.core.gang.AgentFolder;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;

@@ -1,9 +1,9 @@
 package dev.gpush.backends.hosts.local;
 
 import dev.gpush.backends.hosts.rack.Host;
-import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.AgentFolder;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;

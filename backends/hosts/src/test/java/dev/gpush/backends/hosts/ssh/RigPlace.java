@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.hosts.HostsBackend;
 import dev.gpush.backends.hosts.RackSettings;
-import dev.gpush.backends.hosts.gang.HostAgents;
 import dev.gpush.backends.hosts.local.SystemHost;
+import dev.gpush.backends.hosts.rack.HostAgents;
 import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.hosts.rack.Survey;
 import dev.gpush.backends.hosts.rack.Surveys;

@@ -7,7 +7,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.machine.Pipe;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.http.HttpClient;

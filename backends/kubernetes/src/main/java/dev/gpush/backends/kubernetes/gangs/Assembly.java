@@ -12,7 +12,7 @@ import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;

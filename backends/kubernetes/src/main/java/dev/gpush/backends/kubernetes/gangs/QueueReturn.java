@@ -5,7 +5,7 @@ import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.time.DurationText;
+import dev.gpush.core.task.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;

@@ -1,6 +1,6 @@
 package dev.gpush.backends.kubernetes.objects;
 
-import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.io.InputStream;

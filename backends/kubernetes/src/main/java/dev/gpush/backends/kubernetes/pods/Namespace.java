@@ -13,7 +13,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

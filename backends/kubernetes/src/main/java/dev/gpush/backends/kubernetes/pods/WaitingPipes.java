@@ -2,7 +2,7 @@ package dev.gpush.backends.kubernetes.pods;
 
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.machine.Pipe;
-import dev.gpush.core.time.Clock;
+import dev.gpush.core.task.Clock;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

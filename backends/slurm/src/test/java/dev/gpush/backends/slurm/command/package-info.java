@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.backends.slurm.command;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.backends.slurm.step;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,8 +1,0 @@
-/**
- * From an ssh user name to a node: {@code Routes} is the port that the sessions implement, {@code
- * Connections} opens streams to the node, {@code SshMessages} has the reason when that fails.
- */
-@NullMarked
-package dev.gpush.ssh.route;
-
-import org.jspecify.annotations.NullMarked;

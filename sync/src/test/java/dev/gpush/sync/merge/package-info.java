@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.sync.merge;
-
-import org.jspecify.annotations.NullMarked;
