@@ -195,7 +195,7 @@ final class SlurmIT {
       assertEquals(job, pending(rig));
       Result ps = world.gpush("ps").succeeded();
       assertTrue(ps.err().contains("devbox is queued for "), ps::toString);
-      assertTrue(ps.err().contains("slurm job " + job + " waits"), ps::toString);
+      assertTrue(ps.err().contains(" · slurm job " + job), ps::toString);
       Process again = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
       try (var said = again.errorReader()) {
         assertTrue(said.readLine().startsWith("devbox has waited for "));
@@ -230,7 +230,7 @@ final class SlurmIT {
       Result queued = world.gpush("up", "--nodes", "2", "--gpus", "H100:8", "--detach").succeeded();
       String job = pending(rig);
       assertTrue(
-          queued.err().contains("devbox waits on hpc: slurm job " + job + " waits"),
+          queued.err().matches("(?s).*devbox waits on hpc: [^\n]* · slurm job " + job + "\n.*"),
           queued::toString);
       assertTrue(queued.err().contains("cancel: gpush down"), queued::toString);
       world.gpush("down").succeeded();

@@ -74,7 +74,7 @@ final class SlurmLimitsTest {
       value = {
         "partition | closed | accepts no jobs now",
         "partition | closing | accepts no jobs now",
-        "partition | members | no partition members there, or it is not yours",
+        "partition | members | your group may not use this partition",
         "partition | nowhere | there is no partition nowhere",
         "constraint | b200 | no node has this feature",
         "reservation | nosuch | there is no such reservation",
