@@ -81,7 +81,6 @@ final class ValueReader {
       case Simple.TEXTS -> texts(type, yaml);
       case Simple.PORTS -> ports(type, yaml);
       case Simple.SPANS -> spans(type, yaml);
-      case Simple.RECIPE_TABLE -> recipes(type, yaml);
       case Simple.WARNING -> scalar(type, yaml).flatMap(scalar -> warning(type, scalar));
       case Simple.YES_NO -> scalar(type, yaml).flatMap(scalar -> yesNo(type, scalar));
       case Simple.TEXT -> scalar(type, yaml).flatMap(scalar -> text(path, scalar));
@@ -213,15 +212,6 @@ final class ValueReader {
           .ifPresent(ports::add);
     }
     return ports.size() == items.size() ? Optional.of(Json.array(ports)) : Optional.empty();
-  }
-
-  private Optional<Json> recipes(ValueType type, Yaml yaml) {
-    if (!(yaml instanceof Yaml.Mapping table)) {
-      return wrong(type, yaml, shown(yaml));
-    }
-    List<Flaw> found = new RecipeReader(path, "").read(table).flaws();
-    found.forEach(flaws);
-    return found.isEmpty() ? Optional.of(Json.of(true)) : Optional.empty();
   }
 
   private static String shown(Yaml yaml) {

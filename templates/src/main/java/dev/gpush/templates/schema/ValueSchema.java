@@ -55,7 +55,6 @@ final class ValueSchema {
           list(matching(ValueReader.NAME), ValueReader.MOST_NAMES).with("uniqueItems", true);
       case Simple.HOSTS -> HostReader.jsonSchema();
       case Simple.YES_NO -> Json.object("type", "boolean");
-      case Simple.RECIPE_TABLE -> RecipeReader.jsonSchema();
       case Simple.TEMPLATE_NAME -> matching(ValueReader.NAME);
       case Simple.ABSOLUTE_PATH -> matching(ValueReader.ABSOLUTE);
       case Simple.FILE_PATH -> matching(ValueReader.FILE);
