@@ -3,6 +3,8 @@ package dev.gpush.control.server;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
@@ -489,6 +491,16 @@ class ControlSocketTest {
 
       assertEquals(2, answer.status());
       assertTrue(answer.err().startsWith("gpush: the command line is too long\n"), answer::err);
+    }
+  }
+
+  @Test
+  void aBugDuringACommandIsNoTooLongCommandLine() throws IOException {
+    var bug = new IllegalArgumentException("a bug");
+    var console = FakeConsole.empty().withBug(bug);
+    try (var gateway = TestGateway.with(home, call -> call.spawn(List.of("ssh"), Map.of()))) {
+      assertSame(
+          bug, assertThrows(IllegalArgumentException.class, () -> gateway.run(console, "ssh")));
     }
   }
 
