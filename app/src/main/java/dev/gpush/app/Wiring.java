@@ -67,9 +67,6 @@ import java.util.concurrent.atomic.AtomicReference;
  * The control server is built last, so that clients can connect only when everything is ready.
  */
 final class Wiring implements AutoCloseable {
-  /** The user waits for the prompt. */
-  private static final Duration PROGRAM_LIMIT = Duration.ofSeconds(1);
-
   /** A cluster that is far away answers in two or three seconds. */
   private static final Duration PLAN_LIMIT = Duration.ofSeconds(5);
 
@@ -183,7 +180,7 @@ final class Wiring implements AutoCloseable {
                   incidents.bug(command, bug);
                   return home.log();
                 }),
-            new Services.Timing(clock, Ticker.tenth(), PROGRAM_LIMIT, PLAN_LIMIT),
+            new Services.Timing(clock, Ticker.tenth(), PLAN_LIMIT),
             new Services.Version(build.version(), build.hash()));
     var handler = new ShellHandler(services);
     var pageServer =

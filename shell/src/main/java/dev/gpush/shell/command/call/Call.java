@@ -59,7 +59,7 @@ public record Call(
 
   /** Whether it was typed at the prompt of gpush. */
   public boolean isInShell() {
-    return !environment().getOrDefault(ToldShells.VARIABLE, "").isEmpty();
+    return ToldShells.isShell(environment());
   }
 
   /** This call, about the session of this name. */
