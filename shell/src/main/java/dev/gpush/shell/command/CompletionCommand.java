@@ -24,6 +24,11 @@ final class CompletionCommand implements Action {
   String shell;
 
   @Override
+  public boolean hasJson() {
+    return false;
+  }
+
+  @Override
   public int run(Call call) {
     switch (shell) {
       case "bash" -> call.print(BASH);

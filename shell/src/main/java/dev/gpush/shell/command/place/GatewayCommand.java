@@ -50,14 +50,11 @@ public final class GatewayCommand implements Action {
   @Option(names = "--print", description = "page: print the address; open nothing")
   boolean print;
 
-  @Option(names = "--json", description = "status, or the page's address, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     String chosen = action.orElse("status");
     boolean isPage = chosen.equals("page");
-    if (json && !isPage && !chosen.equals("status")) {
+    if (call.common().json && !isPage && !chosen.equals("status")) {
       throw Values.bad("gateway", "--json works with status and page only");
     }
     if (print && !isPage) {
@@ -90,7 +87,7 @@ public final class GatewayCommand implements Action {
   private int page(Call call) throws InterruptedException {
     GatewayPage page = call.services().gateway().page().get();
     URI address = page.open();
-    if (json) {
+    if (call.common().json) {
       call.print(Json.object("url", address.toString()));
       return 0;
     }
@@ -120,7 +117,7 @@ public final class GatewayCommand implements Action {
 
   private void status(Call call) {
     Json status = call.services().gateway().control().status();
-    if (json) {
+    if (call.common().json) {
       call.print(status);
       return;
     }

@@ -61,6 +61,11 @@ public final class CodeCommand implements Action {
   boolean print;
 
   @Override
+  public boolean hasJson() {
+    return false;
+  }
+
+  @Override
   public int run(Call call) throws InterruptedException {
     Editor editor = editor();
     SessionView session = call.session();

@@ -24,10 +24,10 @@ import picocli.CommandLine.Parameters;
     header = "Open a notebook on a node",
     description = {
       "Finds the Jupyter server of node 0, or starts the one that your Python there has, forwards"
-          + " its port, prints its address and opens it in your browser. Kernels see the session's"
-          + " environment and GPUs; with --gpus, only those that it claims, and runs get the"
-          + " others. It runs until --stop or the end of the session; an idle kernel does not keep"
-          + " the nodes."
+          + " its port, prints its address and opens it in your browser (not with --json). Kernels"
+          + " see the session's environment and GPUs; with --gpus, only those that it claims, and"
+          + " runs get the others. It runs until --stop or the end of the session; an idle kernel"
+          + " does not keep the nodes."
     },
     footer = {"$ gpush jupyter --print", "http://localhost:8888/?token=51a0f3"})
 public final class JupyterCommand implements Action {
@@ -54,9 +54,6 @@ public final class JupyterCommand implements Action {
   @Option(names = "--stop", description = "stop the server and its kernels")
   boolean stop;
 
-  @Option(names = "--json", description = "as JSON; open nothing")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (kind.isPresent() && !KINDS.contains(kind.get())) {
@@ -79,7 +76,7 @@ public final class JupyterCommand implements Action {
                 session.name(), new PortTarget(Optional.of(node), server.port()), Optional.empty())
             .getFirst();
     String address = address(server, forward.local());
-    if (json) {
+    if (call.common().json) {
       call.print(
           Json.object(
               "url",

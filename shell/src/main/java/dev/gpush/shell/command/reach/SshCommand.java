@@ -38,6 +38,11 @@ public final class SshCommand implements Action.OfWords {
   }
 
   @Override
+  public boolean hasJson() {
+    return false;
+  }
+
+  @Override
   public int run(Call call) throws InterruptedException {
     Optional<String> host = words.stream().findFirst().filter(word -> isHost(call, word));
     List<String> command = host.isPresent() ? words.subList(1, words.size()) : words;

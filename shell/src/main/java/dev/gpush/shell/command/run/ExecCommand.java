@@ -38,9 +38,6 @@ public final class ExecCommand implements Action.OfWords {
       description = "with a terminal, for full-screen programs")
   boolean tty;
 
-  @Option(names = "--json", description = "each line as JSON, then the exit status")
-  boolean json;
-
   private List<String> words = List.of();
 
   @Override
@@ -56,7 +53,7 @@ public final class ExecCommand implements Action.OfWords {
     if (all && on.isPresent()) {
       throw Values.bad("exec", "--all and --on cannot be used together");
     }
-    if (json && tty) {
+    if (call.common().json && tty) {
       throw Values.bad("exec", "--json and --tty cannot be used together");
     }
     List<Integer> listed = Values.numbers("--on", on).stream().toList();
@@ -71,7 +68,7 @@ public final class ExecCommand implements Action.OfWords {
       call.say("no terminal on the node, because there is none here");
     }
     int node = nodes.stream().findFirst().orElse(0);
-    if (json) {
+    if (call.common().json) {
       return lines(call, session, nodes.isEmpty() ? List.of(node) : nodes);
     }
     if (nodes.size() > 1) {

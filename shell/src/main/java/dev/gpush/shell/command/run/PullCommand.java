@@ -33,9 +33,6 @@ public final class PullCommand implements Action {
       description = "from this node, not the one where people edit")
   Optional<String> on;
 
-  @Option(names = "--json", description = "what was fetched, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     SessionView session = call.session();
@@ -49,7 +46,7 @@ public final class PullCommand implements Action {
     }
     String inside = inWorkspace(call, session);
     call.services().sessions().pull(session.name(), node, inside, call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.pulled(session, node, inside));
     }
     call.say("pulled " + path + " from node " + node);

@@ -50,7 +50,8 @@ import picocli.CommandLine.Option;
           + " generation, and without a script repeats its run. Without a session, gpush makes one, and"
           + " keeps it for the next run; while it waits in a queue you may close the terminal.",
       "On a terminal a line that several ranks print alike is shown once, with who printed it. A"
-          + " file or a pipe gets every line of every rank.",
+          + " file or a pipe gets every line of every rank. With --json each line is a document;"
+          + " with --detach the run is one.",
       "Ctrl-C interrupts the ranks; a second one kills them. In the shell of gpush, Ctrl-Z leaves"
           + " a run that has started, and the run goes on. The exit status is that of the earliest"
           + " failing rank, or 255 if gpush itself fails."
@@ -146,9 +147,6 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--detach", description = "return when all ranks have started; with --snapshot")
   boolean detach;
 
-  @Option(names = "--json", description = "each line as JSON; with --detach, the run")
-  boolean json;
-
   @Option(names = "--down", description = "give the session back when the run has ended")
   boolean down;
 
@@ -205,8 +203,8 @@ public final class RunCommand implements Action.OfWords {
             : runs.launch(target(call, script), request, event -> tell(call, event), talk);
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
-    var choice = new OutputChoice(shown, allRanks, json);
-    if (detach && json) {
+    var choice = new OutputChoice(shown, allRanks, call.common().json);
+    if (detach && call.common().json) {
       call.print(Documents.run(run, call.now()));
     } else {
       tellTrace(call, run, choice);

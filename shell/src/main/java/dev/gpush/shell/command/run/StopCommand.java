@@ -34,9 +34,6 @@ public final class StopCommand implements Action {
   @Option(names = "--kill", description = "kill the ranks at once")
   boolean kill;
 
-  @Option(names = "--json", description = "what was stopped, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     Optional<SessionView> named = sessionOfThatName(call);
@@ -65,7 +62,7 @@ public final class StopCommand implements Action {
   }
 
   private int ended(Call call, SessionView session, RunView run, String how) {
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.stopped(session, Optional.of(run)));
     }
     call.say("run " + run.number() + how + outcome(run));
@@ -94,7 +91,7 @@ public final class StopCommand implements Action {
     boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
     boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());
     if (isGivenUp) {
-      if (json) {
+      if (call.common().json) {
         call.print(Documents.stopped(session, Optional.empty()));
       }
       call.say(session.name() + " is cancelled: it no longer waits for nodes");

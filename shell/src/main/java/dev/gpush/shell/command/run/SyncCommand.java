@@ -72,9 +72,6 @@ public final class SyncCommand implements Action {
       description = "say why this path is sent or not, and the line that says so")
   Optional<String> explain = Optional.empty();
 
-  @Option(names = "--json", description = "what the nodes have now, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (keep.isPresent()) {
@@ -149,7 +146,7 @@ public final class SyncCommand implements Action {
   }
 
   private int synced(Call call, SessionView session, long generation) {
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.synced(session, generation));
     }
     call.say(session.name() + " has G" + generation + " on all nodes");
@@ -161,7 +158,7 @@ public final class SyncCommand implements Action {
       throw Values.bad("sync", "--explain is for a path alone, without --overwrite and WHAT");
     }
     SendReason reason = call.services().rules().explain(call.folder(), path);
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.explained(reason));
     } else {
       Path root = call.services().configs().load(call.folder()).root();
@@ -171,7 +168,7 @@ public final class SyncCommand implements Action {
   }
 
   private int show(Call call, SessionView session, SyncView state) {
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.sync(session, state));
     } else {
       var text = new SyncText(state);

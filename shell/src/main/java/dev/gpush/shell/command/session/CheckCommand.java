@@ -74,9 +74,6 @@ public final class CheckCommand implements Action {
   @Option(names = "--level", paramLabel = "N", description = "0, 1 or 2; default 1")
   Optional<String> level = Optional.empty();
 
-  @Option(names = "--json", description = "the report or the plan as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (!plan) {
@@ -86,7 +83,7 @@ public final class CheckCommand implements Action {
       throw Values.bad("check", "--plan and --level cannot be used together");
     }
     FabricPlan made = facts.isPresent() ? imagined(call, facts.get()) : present(call);
-    if (json) {
+    if (call.common().json) {
       call.print(made.json());
     } else {
       call.print(PlanText.of(made, call.console().look().columns()));
@@ -104,7 +101,7 @@ public final class CheckCommand implements Action {
         call.services()
             .runs()
             .check(call.session().name(), command(call), options(), asked, call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(report.json());
     } else {
       call.print(CheckText.of(report, call.commands()));

@@ -37,9 +37,6 @@ public final class DownCommand implements Action {
   @Option(names = "--dry-run", description = "show what would end and be lost; end nothing")
   boolean dryRun;
 
-  @Option(names = "--json", description = "what was stopped and kept, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (name.isPresent() && call.common().session.isPresent()) {
@@ -50,7 +47,7 @@ public final class DownCommand implements Action {
     }
     SessionView session = call.sessionToEnd(name, "give back");
     GivenBack end = down(call, session.name(), discard);
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.givenBack(session, end));
     }
     return 0;
@@ -58,7 +55,7 @@ public final class DownCommand implements Action {
 
   private int look(Call call, SessionView session) throws InterruptedException {
     Ending end = call.services().sessions().ending(session.name(), call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.ending(session, end));
       return 0;
     }

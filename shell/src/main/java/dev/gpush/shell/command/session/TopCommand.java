@@ -69,9 +69,6 @@ public final class TopCommand implements Action {
   @Option(names = "--once", description = "one picture, then end")
   boolean once;
 
-  @Option(names = "--json", description = "each picture as a line of JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     TopView.Sort by = sort.map(TopCommand::sort).orElse(TopView.Sort.NODE);
@@ -82,7 +79,7 @@ public final class TopCommand implements Action {
             .terminal()
             .filter(terminal -> !terminal.type().isEmpty() && !terminal.type().equals("dumb"))
             .filter(_ -> !Look.isPlain(call.environment()));
-    boolean isOnce = once || (!json && screen.isEmpty());
+    boolean isOnce = once || (!call.common().json && screen.isEmpty());
     Duration pause = isOnce && interval.isEmpty() ? TopPictures.BRIEF : asked;
     SessionView session = call.session();
     TopView view = TopView.of(by, only);
@@ -93,7 +90,7 @@ public final class TopCommand implements Action {
         print(call, session, view, settled(call, pictures));
         return 0;
       }
-      if (!json) {
+      if (!call.common().json) {
         return new TopLoop(call.invocation(), call.console(), view)
             .run(screen.orElseThrow(), pictures::next);
       }
@@ -110,7 +107,7 @@ public final class TopCommand implements Action {
   }
 
   private void print(Call call, SessionView session, TopView view, TopPicture picture) {
-    if (json) {
+    if (call.common().json) {
       call.print(SampleDocuments.picture(session.name().text(), picture));
       return;
     }

@@ -107,9 +107,6 @@ public final class UpCommand implements Action {
   @Option(names = "--dry-run", description = "show where and when; reserve nothing")
   boolean dryRun;
 
-  @Option(names = "--json", description = "the session as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (discard && !replace) {
@@ -156,7 +153,7 @@ public final class UpCommand implements Action {
       outlook = call.services().sessions().plan(request);
     }
     var failures = call.failures();
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.plans(outlook, failures));
     } else {
       Table table = new Table("BACKEND", "WHEN", "WHAT");
@@ -231,7 +228,7 @@ public final class UpCommand implements Action {
     Sessions sessions = call.services().sessions();
     SessionView session =
         detach ? sessions.upDetached(request, call.talk()) : sessions.up(request, call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.session(session, call.now()));
     }
     if (session.state() == SessionState.QUEUED) {
