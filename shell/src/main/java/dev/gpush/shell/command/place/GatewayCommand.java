@@ -6,7 +6,6 @@ import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.GatewayPage;
 import dev.gpush.core.text.Clean;
-import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -52,7 +51,7 @@ public final class GatewayCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    String chosen = action.orElse("status");
+    String chosen = Values.oneOf("gateway", "ACTION", action.orElse("status"), ACTIONS);
     boolean isPage = chosen.equals("page");
     if (call.common().json && !isPage && !chosen.equals("status")) {
       throw Values.bad("gateway", "--json works with status and page only");
@@ -61,7 +60,6 @@ public final class GatewayCommand implements Action {
       throw Values.bad("gateway", "--print works with page only");
     }
     switch (chosen) {
-      case "status" -> status(call);
       case "start" -> call.say("the gateway is running" + pid(call));
       case "stop" -> {
         call.say("the gateway is stopping; sessions and runs continue");
@@ -71,15 +69,7 @@ public final class GatewayCommand implements Action {
       case "page" -> {
         return page(call);
       }
-      default -> {
-        List<String> nearest = Nearest.to(chosen, ACTIONS);
-        throw Values.bad(
-            "gateway",
-            "'"
-                + chosen
-                + "' is not status, start, stop, logs or page"
-                + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
-      }
+      default -> status(call);
     }
     return 0;
   }

@@ -56,11 +56,9 @@ public final class JupyterCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    if (kind.isPresent() && !KINDS.contains(kind.get())) {
-      throw Values.bad("jupyter", kind.get() + " is none of lab, notebook, server");
-    }
+    kind.ifPresent(word -> Values.oneOf("jupyter", "KIND", word, KINDS));
     SessionView session = call.session();
-    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
+    int node = call.node(session, on);
     return stop ? stop(call, session, node) : open(call, session, node);
   }
 

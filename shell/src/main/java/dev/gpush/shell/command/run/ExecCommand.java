@@ -2,6 +2,7 @@ package dev.gpush.shell.command.run;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Streams;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -95,11 +96,8 @@ public final class ExecCommand implements Action.OfWords {
   }
 
   private int raw(Call call, SessionView session, int node) throws InterruptedException {
-    AutoCloseable raw = call.invocation().terminal().orElseThrow().raw();
-    try {
+    try (Streams.Raw _ = call.invocation().terminal().orElseThrow().raw()) {
       return exec(call, session, node, true);
-    } finally {
-      restore(raw);
     }
   }
 
@@ -113,15 +111,5 @@ public final class ExecCommand implements Action.OfWords {
   private List<String> command() {
     boolean line = words.size() == 1 && words.getFirst().chars().anyMatch(Character::isWhitespace);
     return line ? List.of("/bin/sh", "-c", words.getFirst()) : words;
-  }
-
-  private static void restore(AutoCloseable raw) throws InterruptedException {
-    try {
-      raw.close();
-    } catch (RuntimeException | InterruptedException failed) {
-      throw failed;
-    } catch (Exception failed) {
-      throw new IllegalStateException("the terminal cannot be restored", failed);
-    }
   }
 }

@@ -3,7 +3,6 @@ package dev.gpush.shell.command.run;
 import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.UsageFailure;
@@ -418,8 +417,6 @@ public final class RunCommand implements Action.OfWords {
   }
 
   private static void writeKept(Call call, SessionName session, Failure failure) {
-    List<String> words = List.of("down", "-s", session.text());
-    var failures = new FailureText(words, call.commands());
-    call.console().write(true, call.console().look().bytes(failures.of(failure)));
+    call.write(failure, List.of("down", "-s", session.text()));
   }
 }

@@ -3,7 +3,6 @@ package dev.gpush.shell.command.run;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.run.RunView;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -88,8 +87,9 @@ public final class StopCommand implements Action {
 
   /** For a session that still waits, cancels its request, because nothing runs yet. */
   private boolean givesUp(Call call, SessionView session) {
-    boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
-    boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());
+    boolean isGivenUp =
+        session.state().isWaiting()
+            && call.services().sessions().giveUp(session.name(), call.talk());
     if (isGivenUp) {
       if (call.common().json) {
         call.print(Documents.stopped(session, Optional.empty()));

@@ -133,9 +133,7 @@ public final class WhyCommand implements Action {
           List.of());
     }
     SessionView session = call.session(what.or(call::named));
-    return SessionExplanation.hasNodes(session)
-        ? withNodes(call, session)
-        : withoutNodes(call, session);
+    return session.state().hasNodes() ? withNodes(call, session) : withoutNodes(call, session);
   }
 
   private Answer withoutNodes(Call call, SessionView session) throws InterruptedException {

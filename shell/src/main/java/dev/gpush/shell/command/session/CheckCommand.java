@@ -7,7 +7,6 @@ import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
@@ -17,7 +16,6 @@ import dev.gpush.shell.render.CheckText;
 import dev.gpush.shell.render.PlanText;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -100,7 +98,7 @@ public final class CheckCommand implements Action {
     CheckReport report =
         call.services()
             .runs()
-            .check(call.session().name(), command(call), options(), asked, call.talk());
+            .check(call.session().name(), call.noCommand(), options(), asked, call.talk());
     if (call.common().json) {
       call.print(report.json());
     } else {
@@ -109,16 +107,11 @@ public final class CheckCommand implements Action {
     return (report.isPassed() ? ExitStatus.DONE : ExitStatus.FAILED).number();
   }
 
-  private static RunRequest.Command command(Call call) {
-    return new RunRequest.Command(
-        List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
-  }
-
   /** Of the nodes of the session, as they are now. */
   private FabricPlan present(Call call) throws InterruptedException {
     SessionName session = call.session().name();
     try (Talk.Step _ = call.talk().step("asking the nodes for their network")) {
-      return call.services().runs().plan(session, command(call), options(), call.talk());
+      return call.services().runs().plan(session, call.noCommand(), options(), call.talk());
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.gpush.shell.command.session;
 
 import dev.gpush.core.session.SessionName;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Ending;
 import dev.gpush.core.session.Sessions.GivenBack;
@@ -59,10 +58,9 @@ public final class DownCommand implements Action {
       call.print(Documents.ending(session, end));
       return 0;
     }
-    boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
     call.print(
         session.name()
-            + (waits ? " would no longer wait for " : " would give back ")
+            + (session.state().isWaiting() ? " would no longer wait for " : " would give back ")
             + session.shape()
             + " on "
             + session.backend()

@@ -86,9 +86,7 @@ public final class PsCommand implements Action {
 
   /** Why its nodes are kept, or since when nothing keeps them. */
   private static void sayActivity(Call call, SessionView session) {
-    boolean hasNodes =
-        session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
-    if (hasNodes && !session.lease().activity().isEmpty()) {
+    if (session.state().hasNodes() && !session.lease().activity().isEmpty()) {
       call.say(session.name() + ": " + Clean.line(session.lease().activity()));
     }
   }

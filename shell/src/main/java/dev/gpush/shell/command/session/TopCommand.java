@@ -117,22 +117,17 @@ public final class TopCommand implements Action {
   }
 
   private static TopView.Sort sort(String text) {
-    return Arrays.stream(TopView.Sort.values())
-        .filter(each -> each.word().equals(text.toLowerCase(Locale.ROOT)))
-        .findFirst()
-        .orElseThrow(() -> bad("--sort", text, "one of " + String.join(", ", SORTS)));
+    String word = Values.oneOf("top", "--sort", text.toLowerCase(Locale.ROOT), SORTS);
+    return TopView.Sort.values()[SORTS.indexOf(word)];
   }
 
   private static Duration seconds(String text) {
     boolean isNumber = text.matches("[0-9]{1,4}([.][0-9]{1,3})?");
     double seconds = isNumber ? Double.parseDouble(text) : 0;
     if (seconds < LEAST || seconds > MOST) {
-      throw bad("--interval", text, "a number of seconds from 0.1 to 3600");
+      throw new GpushException(
+          new UsageFailure.BadValue("--interval", text, "a number of seconds from 0.1 to 3600"));
     }
     return Duration.ofMillis(Math.round(seconds * 1000));
-  }
-
-  private static GpushException bad(String option, String text, String rule) {
-    return new GpushException(new UsageFailure.BadValue(option, text, rule));
   }
 }

@@ -6,7 +6,6 @@ import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.Message;
 import dev.gpush.core.gang.GpuRequest;
-import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionState;
@@ -26,7 +25,6 @@ import dev.gpush.shell.render.Table;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -266,12 +264,9 @@ public final class UpCommand implements Action {
 
   /** Only what is wrong: the nodes are there, and a run may still be what the user wants. */
   private void sayProblems(Call call, SessionView session) throws InterruptedException {
-    var command =
-        new RunRequest.Command(
-            List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
     List<FabricFinding> problems;
     try (Talk.Step _ = call.talk().step("asking the nodes for their network")) {
-      problems = call.services().runs().problems(session.name(), command, call.talk());
+      problems = call.services().runs().problems(session.name(), call.noCommand(), call.talk());
     }
     problems.forEach(problem -> call.say("warning: " + problem.sentence()));
     if (!problems.isEmpty()) {
