@@ -26,10 +26,9 @@ record NotebookRun(SessionView session, int node, RunView run) {
 
   /** The one that is in progress on this node. */
   static Optional<NotebookRun> on(Call call, SessionView session, int node) {
-    String prefix = node + ":";
     return runs(call).list(session.name()).stream()
         .filter(run -> run.kind() == RunKind.NOTEBOOK && !run.isOver())
-        .filter(run -> run.slots().stream().anyMatch(slot -> slot.startsWith(prefix)))
+        .filter(run -> run.nodes().contains(node))
         .findFirst()
         .map(run -> new NotebookRun(session, node, run));
   }
