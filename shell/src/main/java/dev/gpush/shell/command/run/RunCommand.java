@@ -166,21 +166,14 @@ public final class RunCommand implements Action.OfWords {
     if (detach && watch) {
       throw Values.bad("run", "--watch follows the run, and --detach does not");
     }
-    boolean isBatch = words.stream().limit(1).anyMatch(word -> isBatch(call, word));
-    Optional<Long> generation = generation(isBatch);
+    Optional<String> first = words.stream().findFirst();
+    boolean isBatch = first.filter(word -> isBatch(call, word)).isPresent();
+    Optional<String> taskFile = first.filter(word -> word.matches(".*\\.sky\\.ya?ml"));
+    Optional<Long> generation = generation(isBatch || taskFile.isPresent());
     Set<Integer> shown = Values.numbers("--ranks", ranks);
     Optional<BatchHeaders> script =
-        words.stream()
-            .limit(1)
-            .filter(_ -> isBatch)
-            .findFirst()
-            .map(file -> ScriptHeaders.read(call, file));
-    Optional<TaskFile> task =
-        words.stream()
-            .limit(1)
-            .filter(word -> word.matches(".*\\.sky\\.ya?ml"))
-            .findFirst()
-            .map(file -> task(call, file));
+        first.filter(_ -> isBatch).map(file -> ScriptHeaders.read(call, file));
+    Optional<TaskFile> task = taskFile.map(file -> task(call, file));
     Optional<Integer> count =
         Values.nodes(nodes)
             .or(() -> script.flatMap(BatchHeaders::nodes))
@@ -246,14 +239,14 @@ public final class RunCommand implements Action.OfWords {
   }
 
   /** One session knows it, and of its scripts nothing is known here. */
-  private Optional<Long> generation(boolean isBatch) {
+  private Optional<Long> generation(boolean isScript) {
     if (at.isEmpty()) {
       return Optional.empty();
     }
     if (watch) {
       throw Values.bad("run", "--watch runs what is saved, and --at what was saved before");
     }
-    if (isBatch || words.stream().limit(1).anyMatch(word -> word.matches(".*\\.sky\\.ya?ml"))) {
+    if (isScript) {
       throw Values.bad(
           "run", "--at repeats " + words.getFirst() + " only without its name: gpush run --at G41");
     }
