@@ -22,6 +22,8 @@ import dev.gpush.core.machine.Gate;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.link.LinkTiming;
+import dev.gpush.link.hub.HubMachine;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,12 +33,13 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Makes the adapter of each configured backend; the only class that knows the kinds. Thread-safe.
  */
-final class ConfiguredBackends implements Backends {
+final class ConfiguredBackends implements Backends, AutoCloseable {
   private final Configs configs;
   private final LocalHost host;
   private final AgentProgram agent;
   private final Transports transports;
-  private final Machines machines;
+  private final String holder;
+  private final LinkTiming timing;
   private final Clock clock;
   private final SecureRandom random;
   private final Tasks tasks;
@@ -44,12 +47,15 @@ final class ConfiguredBackends implements Backends {
   /** By configuration block, so that an edited block is another backend. */
   private final ConcurrentHashMap<BackendConfig, Backend> made = new ConcurrentHashMap<>();
 
+  private final ConcurrentHashMap<Machine, HubMachine> hubs = new ConcurrentHashMap<>();
+
   ConfiguredBackends(
       Configs configs,
       LocalHost host,
       AgentProgram agent,
       Transports transports,
-      Machines machines,
+      String holder,
+      LinkTiming timing,
       Clock clock,
       SecureRandom random,
       Tasks tasks) {
@@ -57,7 +63,8 @@ final class ConfiguredBackends implements Backends {
     this.host = host;
     this.agent = agent;
     this.transports = transports;
-    this.machines = machines;
+    this.holder = holder;
+    this.timing = timing;
     this.clock = clock;
     this.random = random;
     this.tasks = tasks;
@@ -117,10 +124,17 @@ final class ConfiguredBackends implements Backends {
             .text("login")
             .map(Destination::parse)
             .map(login -> transports.of(block).to(Optional.empty()).machine(login, block.name()));
-    Machine machine = remote.map(machines::hub).orElseGet(machines::here);
+    Machine machine = remote.map(this::hub).orElseGet(() -> host.machine(host.environment()));
     List<Gate> gates = List.copyOf(remote.stream().toList());
     return SlurmBackend.of(block, machine, gates, agent, tasks, clock, random)
         .keeping(new MovedBackend.KeptPlace(block, this::backend));
+  }
+
+  /** All commands on it share one connection and one channel. */
+  private Machine hub(Machine remote) {
+    return hubs.computeIfAbsent(
+        remote,
+        _ -> new HubMachine(remote, agent, holder, HubMachine.LEAVE, timing, tasks, clock, random));
   }
 
   private Backend hosts(BackendConfig block) {
@@ -139,5 +153,10 @@ final class ConfiguredBackends implements Backends {
       default ->
           throw new IllegalStateException("a kind that the schema should refuse: " + block.kind());
     };
+  }
+
+  @Override
+  public void close() {
+    hubs.values().forEach(HubMachine::close);
   }
 }

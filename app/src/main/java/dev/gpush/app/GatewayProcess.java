@@ -1,9 +1,9 @@
 package dev.gpush.app;
 
-import dev.gpush.app.log.Log;
 import dev.gpush.control.server.Handover;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.GatewayControl;
+import dev.gpush.shell.command.call.Services;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -15,23 +15,23 @@ import java.util.function.Supplier;
  * This process as commands see it: its status, and stopping it. Main waits in {@link #awaitEnd}.
  */
 final class GatewayProcess implements GatewayControl, Handover {
+  private static final System.Logger LOG = System.getLogger("gpush.main");
+
   private static final long MEBIBYTE = 1024 * 1024;
 
   private final Home home;
-  private final BuildId build;
+  private final Services.Version version;
   private final Path socket;
-  private final Log log;
   private final long started = System.nanoTime();
   private final CountDownLatch end = new CountDownLatch(1);
   private volatile Optional<Supplier<Json.Obj>> parts = Optional.empty();
   private final AtomicReference<String> reason = new AtomicReference<>("");
   private volatile Optional<BooleanSupplier> use = Optional.empty();
 
-  GatewayProcess(Home home, BuildId build, Path socket, Log log) {
+  GatewayProcess(Home home, Services.Version version, Path socket) {
     this.home = home;
-    this.build = build;
+    this.version = version;
     this.socket = socket;
-    this.log = log;
   }
 
   /** Adds the fields that only the built gateway knows: ssh port, sessions, agents. */
@@ -54,8 +54,8 @@ final class GatewayProcess implements GatewayControl, Handover {
         Json.object(
             "running", true,
             "pid", ProcessHandle.current().pid(),
-            "version", build.version(),
-            "build", build.hash(),
+            "version", version.number(),
+            "build", version.build(),
             "home", home.path().toString(),
             "sockets", Json.object("control", socket.toString()),
             "uptime_s", (System.nanoTime() - started) / 1_000_000_000L,
@@ -80,7 +80,7 @@ final class GatewayProcess implements GatewayControl, Handover {
 
   @Override
   public void end(String why) {
-    log.info("gateway ends", "why", why);
+    LOG.log(System.Logger.Level.INFO, "gateway ends why=\"" + why + "\"");
     reason.compareAndSet("", why);
     end.countDown();
   }

@@ -3,7 +3,6 @@ package dev.gpush.app;
 import dev.gpush.app.life.BuildMark;
 import dev.gpush.app.life.HeapReturn;
 import dev.gpush.app.life.IdleEnd;
-import dev.gpush.app.log.Log;
 import dev.gpush.app.log.LogFile;
 import dev.gpush.control.place.GatewayLock;
 import dev.gpush.control.place.HomeFolder;
@@ -16,6 +15,7 @@ import dev.gpush.core.file.FileReason;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.shell.command.call.Services;
 import dev.gpush.templates.schema.JsonSchema;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -33,6 +33,8 @@ import java.util.concurrent.CountDownLatch;
  * log file's; the client that started it reads there why it failed.
  */
 public final class Main {
+  private static final System.Logger LOG = System.getLogger("gpush.main");
+
   /**
    * A gateway that ends keeps its lock for at most five seconds; the rest is a margin for a busy
    * machine.
@@ -98,41 +100,53 @@ public final class Main {
 
   private static void serve(Home home, RunFolder folder, GatewayLock lock, CountDownLatch closed)
       throws IOException, InterruptedException {
-    Log log = Log.of("main");
-    BuildId build = BuildId.current();
-    var process = new GatewayProcess(home, build, folder.socket(), log);
-    Runtime.getRuntime()
-        .addShutdownHook(new Thread(() -> endBySignal(process, closed, log), "end"));
+    Services.Version version = version();
+    var process = new GatewayProcess(home, version, folder.socket());
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> endBySignal(process, closed), "end"));
     try (Tasks tasks =
-        Tasks.named("gateway", (thread, bug) -> log.error(bug, "bug", "thread", thread))) {
-      try (Wiring wiring = Wiring.build(home, folder, build, process, log, tasks)) {
+        Tasks.named(
+            "gateway",
+            (thread, bug) -> LOG.log(System.Logger.Level.ERROR, "bug thread=" + thread, bug))) {
+      try (Wiring wiring = Wiring.build(home, folder, version, process, tasks)) {
         wiring.start();
-        log.info(
-            "gateway runs",
-            "pid",
-            ProcessHandle.current().pid(),
-            "build",
-            build.hash(),
-            "home",
-            home.path(),
-            "socket",
-            folder.socket());
-        tasks.start("schemas", () -> writeSchemas(home, log));
-        tasks.start("refresh", () -> refresh(wiring, lock, process, log));
+        LOG.log(
+            System.Logger.Level.INFO,
+            "gateway runs pid="
+                + ProcessHandle.current().pid()
+                + " build="
+                + version.build()
+                + " home="
+                + home.path()
+                + " socket="
+                + folder.socket());
+        tasks.start("schemas", () -> writeSchemas(home));
+        tasks.start("refresh", () -> refresh(wiring, lock, process));
         process.awaitEnd();
-        haltLater(log);
+        haltLater();
       }
     } finally {
-      log.info("gateway ended");
+      LOG.log(System.Logger.Level.INFO, "gateway ended");
     }
   }
 
+  /**
+   * Of this process. The launcher computes the hash when it installs the jars and passes it on; a
+   * process started without it matches no build.
+   */
+  private static Services.Version version() {
+    String number = Main.class.getPackage().getImplementationVersion();
+    return new Services.Version(
+        number == null ? "development" : number, System.getProperty("gpush.build", "unknown"));
+  }
+
   /** Editors of config.yaml and gpush.yaml find this version's keys there. */
-  private static void writeSchemas(Home home, Log log) {
+  private static void writeSchemas(Home home) {
     try {
       JsonSchema.write(home.path());
     } catch (IOException failed) {
-      log.warn("no schemas for editors", "reason", FileReason.of(failed));
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "no schemas for editors reason=\"" + FileReason.of(failed) + "\"");
     }
   }
 
@@ -174,7 +188,7 @@ public final class Main {
    * and so does one whose home was removed, or that nothing has needed for a while. Sessions are on
    * the nodes, and end with their lease if no gateway claims them again.
    */
-  private static void refresh(Wiring wiring, GatewayLock lock, GatewayProcess process, Log log) {
+  private static void refresh(Wiring wiring, GatewayLock lock, GatewayProcess process) {
     int misses = 0;
     var memory = HeapReturn.ofThisProcess();
     var build = BuildMark.ofThisProcess(Clock.system());
@@ -203,7 +217,7 @@ public final class Main {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (IOException broken) {
-      log.error(broken, "runtime files are lost");
+      LOG.log(System.Logger.Level.ERROR, "runtime files are lost", broken);
       process.end("its runtime files are lost");
     }
   }
@@ -211,12 +225,12 @@ public final class Main {
   /**
    * On the JVM's thread for shutdown: TERM, INT and HUP end the gateway as its own command does.
    */
-  private static void endBySignal(GatewayProcess process, CountDownLatch closed, Log log) {
+  private static void endBySignal(GatewayProcess process, CountDownLatch closed) {
     if (closed.getCount() == 0) {
       return;
     }
     process.end("a signal");
-    haltLater(log);
+    haltLater();
     try {
       closed.await();
     } catch (InterruptedException stop) {
@@ -225,13 +239,13 @@ public final class Main {
   }
 
   /** Forces the end after the time limit; the system then releases locks and sockets. */
-  private static void haltLater(Log log) {
+  private static void haltLater() {
     var thread =
         new Thread(
             () -> {
               try {
                 Thread.sleep(FAREWELL);
-                log.warn("gateway did not end in time and is halted");
+                LOG.log(System.Logger.Level.WARNING, "gateway did not end in time and is halted");
                 Runtime.getRuntime().halt(1);
               } catch (InterruptedException stop) {
                 Thread.currentThread().interrupt();

@@ -1,6 +1,5 @@
 package dev.gpush.app;
 
-import dev.gpush.app.log.Log;
 import dev.gpush.app.log.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.kubernetes.ContextFinder;
@@ -67,16 +66,13 @@ import java.util.concurrent.atomic.AtomicReference;
  * The control server is built last, so that clients can connect only when everything is ready.
  */
 final class Wiring implements AutoCloseable {
-  /** The user waits for the prompt. */
-  private static final Duration PROGRAM_LIMIT = Duration.ofSeconds(1);
-
   /** A cluster that is far away answers in two or three seconds. */
   private static final Duration PLAN_LIMIT = Duration.ofSeconds(5);
 
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
   private final HolderFile holder;
-  private final Machines machines;
+  private final ConfiguredBackends backends;
   private final GatewaySessions sessions;
   private final Transports transports;
   private final SshGateway ssh;
@@ -86,7 +82,7 @@ final class Wiring implements AutoCloseable {
 
   private Wiring(
       HolderFile holder,
-      Machines machines,
+      ConfiguredBackends backends,
       GatewaySessions sessions,
       Transports transports,
       SshGateway ssh,
@@ -94,7 +90,7 @@ final class Wiring implements AutoCloseable {
       ControlServer server,
       GatewayProcess process) {
     this.holder = holder;
-    this.machines = machines;
+    this.backends = backends;
     this.sessions = sessions;
     this.transports = transports;
     this.ssh = ssh;
@@ -104,7 +100,7 @@ final class Wiring implements AutoCloseable {
   }
 
   static Wiring build(
-      Home home, RunFolder folder, BuildId build, GatewayProcess process, Log log, Tasks tasks)
+      Home home, RunFolder folder, Services.Version version, GatewayProcess process, Tasks tasks)
       throws IOException {
     Map<String, String> environment = System.getenv();
     var clock = Clock.system();
@@ -124,9 +120,9 @@ final class Wiring implements AutoCloseable {
     HolderFile holder = HolderFile.take(home, words, MachineId.current(random), random);
     GatewayIdentity identity = identity(home, holder.holder(), configs, random);
     SessionTiming timing = timing(environment);
-    var machines = new Machines(host, agent, words, timing.link(), tasks, clock, random);
     var backends =
-        new ConfiguredBackends(configs, host, agent, transports, machines, clock, random, tasks);
+        new ConfiguredBackends(
+            configs, host, agent, transports, words, timing.link(), clock, random, tasks);
     var plans = new FabricPlanner(new YamlRecipes());
     var gitPlaces = GitPlaces.of(environment);
     // The sessions and the ssh server need each other.
@@ -158,7 +154,7 @@ final class Wiring implements AutoCloseable {
                 "agents", agents(sessions)));
     // The page carries out commands, and one of them opens it.
     var page = new AtomicReference<GatewayPage>(new NoPage());
-    var incidents = new LoggedIncidents(log, home.log());
+    var incidents = new LoggedIncidents(home.log());
     var services =
         new Services(
             sessions,
@@ -176,15 +172,15 @@ final class Wiring implements AutoCloseable {
                 new CopyFile(
                     home.path(),
                     folder.socket(),
-                    build.hash(),
+                    version.build(),
                     environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
                 home.log(),
                 (command, bug) -> {
                   incidents.bug(command, bug);
                   return home.log();
                 }),
-            new Services.Timing(clock, Ticker.tenth(), PROGRAM_LIMIT, PLAN_LIMIT),
-            new Services.Version(build.version(), build.hash()));
+            new Services.Timing(clock, Ticker.tenth(), PLAN_LIMIT),
+            version);
     var handler = new ShellHandler(services);
     var pageServer =
         new PageServer(
@@ -200,14 +196,14 @@ final class Wiring implements AutoCloseable {
     var server =
         new ControlServer(
             folder.socket(),
-            Greeting.of(build.hash(), home.path().toString(), ProcessHandle.current().pid()),
+            Greeting.of(version.build(), home.path().toString(), ProcessHandle.current().pid()),
             handler,
             process,
             incidents,
             Limits.STANDARD,
             clock,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, ssh, pageServer, server, process);
+    return new Wiring(holder, backends, sessions, transports, ssh, pageServer, server, process);
   }
 
   /** The finders of {@code gpush init}; the first one is this machine. */
@@ -362,7 +358,7 @@ final class Wiring implements AutoCloseable {
     ssh.drain(process.reason());
     ssh.close();
     sessions.close();
-    machines.close();
+    backends.close();
     transports.close();
     holder.close();
   }

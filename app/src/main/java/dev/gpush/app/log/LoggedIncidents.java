@@ -4,15 +4,17 @@ import dev.gpush.control.server.Incidents;
 import java.nio.file.Path;
 
 /** Writes failures of the control server to the log. */
-public record LoggedIncidents(Log to, Path file) implements Incidents {
+public record LoggedIncidents(Path file) implements Incidents {
+  private static final System.Logger LOG = System.getLogger("gpush.main");
+
   @Override
   public void bug(String during, Throwable bug) {
-    to.error(bug, "bug", "during", during);
+    LOG.log(System.Logger.Level.ERROR, "bug during=" + during, bug);
   }
 
   @Override
   public void refused(String why) {
-    to.warn("control connection refused", "why", why);
+    LOG.log(System.Logger.Level.WARNING, "control connection refused why=\"" + why + "\"");
   }
 
   @Override

@@ -33,7 +33,7 @@ final class LogFileTest {
     System.Logger session = System.getLogger("gpush.session");
     session.log(System.Logger.Level.INFO, "of the session");
     session.log(System.Logger.Level.DEBUG, "a decision");
-    Log.of("main").info("of the gateway");
+    System.getLogger("gpush.main").log(System.Logger.Level.INFO, "of the gateway");
     System.getLogger("org.library").log(System.Logger.Level.INFO, "of a library");
 
     String text = Files.readString(path);

@@ -203,7 +203,7 @@ final class ClientInvocation implements Invocation {
     }
 
     @Override
-    public AutoCloseable raw() {
+    public Raw raw() {
       send(true);
       return () -> send(false);
     }

@@ -78,17 +78,18 @@ public final class FailureText {
         "there is no command "
             + Phrase.quoted(unknown.word())
             + (nearest.isEmpty() ? "" : "; did you mean " + or(nearest) + "?");
-    return switch (unknown.program()) {
-      case NODE_0 -> Message.of(what, "it is a program on node 0", "@0 " + typed.forShell());
-      case HERE -> Message.of(what, "it is a program on this machine", "!" + typed.forShell());
-      case NONE ->
-          nearest.isEmpty()
-              ? Message.of(what, "no command has a similar name", "gpush help")
-              : Message.of(
-                  what,
-                  "no command has that name",
-                  TypedCommand.command(nearest.getFirst(), typed.tail()));
-    };
+    if (unknown.isAtPrompt()) {
+      return Message.of(
+          what,
+          "a program runs on node 0 with @0 in front, and here with !",
+          "@0 " + typed.forShell());
+    }
+    return nearest.isEmpty()
+        ? Message.of(what, "no command has a similar name", "gpush help")
+        : Message.of(
+            what,
+            "no command has that name",
+            TypedCommand.command(nearest.getFirst(), typed.tail()));
   }
 
   private Message usage(UsageFailure failure) {

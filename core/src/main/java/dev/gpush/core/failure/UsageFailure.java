@@ -8,16 +8,10 @@ public sealed interface UsageFailure extends Failure {
    * A word that is no command.
    *
    * @param nearest the commands that may be meant, possibly none
+   * @param isAtPrompt of the interactive shell, where it may be a program
    */
-  record UnknownCommand(String word, List<String> nearest, Program program)
+  record UnknownCommand(String word, List<String> nearest, boolean isAtPrompt)
       implements UsageFailure {}
-
-  /** Where a program has the name of an unknown command, as far as the interactive shell asked. */
-  enum Program {
-    NONE,
-    NODE_0,
-    HERE
-  }
 
   /**
    * An option, argument or combination that the command does not take: {@code rule} is the parser's

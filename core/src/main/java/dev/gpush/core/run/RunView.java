@@ -8,6 +8,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * A run as {@code runs} shows it.
@@ -127,6 +130,8 @@ public record RunView(
   /** This much of a command is enough to recognize it. */
   private static final int MAX_WORD = 40;
 
+  private static final Pattern NUMBER = Pattern.compile("[0-9]{1,6}");
+
   /** What to call it in a sentence: {@code run 7 (train.py, 16 ranks, 2h10m)}. */
   public String label(Duration going) {
     String what = words().isEmpty() ? "" : shortened(title().getFirst()) + ", ";
@@ -204,6 +209,18 @@ public record RunView(
 
   public List<String> slots() {
     return launched.slots();
+  }
+
+  /** Those on which it claims something, as far as this gpush can read its claims. */
+  public SortedSet<Integer> nodes() {
+    var nodes = new TreeSet<Integer>();
+    for (String slot : slots()) {
+      String node = slot.split(":", 2)[0];
+      if (NUMBER.matcher(node).matches()) {
+        nodes.add(Integer.parseInt(node));
+      }
+    }
+    return nodes;
   }
 
   public long generation() {

@@ -18,6 +18,16 @@ public enum SessionState {
     return name().toLowerCase(Locale.ROOT);
   }
 
+  /** For nodes. */
+  public boolean isWaiting() {
+    return this == ASKED || this == QUEUED;
+  }
+
+  /** Whether runs may be in progress on its nodes. */
+  public boolean hasNodes() {
+    return this == READY || this == DEGRADED;
+  }
+
   public boolean isOver() {
     return this == RELEASED;
   }

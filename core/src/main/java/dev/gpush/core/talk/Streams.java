@@ -33,7 +33,13 @@ public interface Streams {
 
     int rows();
 
-    /** Keys are passed on unprocessed until {@link AutoCloseable#close}. */
-    AutoCloseable raw();
+    /** Keys are passed on unprocessed until it is closed. */
+    Raw raw();
+  }
+
+  /** A terminal that passes on keys unprocessed. */
+  interface Raw extends AutoCloseable {
+    @Override
+    void close();
   }
 }

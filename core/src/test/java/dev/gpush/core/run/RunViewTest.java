@@ -8,14 +8,24 @@ import org.junit.jupiter.api.Test;
 
 final class RunViewTest {
   private static List<String> title(String... words) {
+    return view(List.of(words), List.of()).title();
+  }
+
+  private static RunView view(List<String> words, List<String> slots) {
     return new RunView(
-            7,
-            "devbox",
-            RunKind.PROGRAM,
-            RunView.Progress.starting(Instant.EPOCH),
-            new RunView.Launched(List.of(words), 1, List.of(), 1, "command", "", false),
-            "")
-        .title();
+        7,
+        "devbox",
+        RunKind.PROGRAM,
+        RunView.Progress.starting(Instant.EPOCH),
+        new RunView.Launched(words, 1, slots, 1, "command", "", false),
+        "");
+  }
+
+  @Test
+  void nodesAreThoseOfReadableClaims() {
+    List<String> slots = List.of("10:0", "2:1", "2:0", "", "all", "x:1", ":0", "9999999:1", "3");
+
+    assertEquals(List.of(2, 3, 10), List.copyOf(view(List.of(), slots).nodes()));
   }
 
   @Test

@@ -109,7 +109,7 @@ final class NodeCommand {
   int run(Json.Obj request, Streams streams, boolean isRaw) throws InterruptedException {
     BlockingStream stream = link.open(request);
     try (Tasks pumps = tasks.group("exec");
-        AutoCloseable _ =
+        Streams.Raw _ =
             isRaw ? streams.terminal().map(Streams.Terminal::raw).orElse(() -> {}) : () -> {}) {
       streams.onSignal(name -> signal(stream, streams, name));
       stream.awaitOpened();
@@ -121,10 +121,6 @@ final class NodeCommand {
       await(out);
       await(err);
       return status(stream.awaitClose(), stream);
-    } catch (InterruptedException | RuntimeException failed) {
-      throw failed;
-    } catch (Exception closing) {
-      throw new IllegalStateException(closing);
     } finally {
       stream.close();
     }

@@ -2,6 +2,7 @@ package dev.gpush.shell.command;
 
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
+import dev.gpush.shell.text.Prose;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -76,7 +77,7 @@ final class CommandHelp {
     lines.add("  " + synopsis());
     for (String paragraph : paragraphs()) {
       lines.add("");
-      lines.addAll(Width.wrapped(paragraph, WIDTH));
+      lines.addAll(Prose.lines("", "", paragraph, WIDTH));
     }
     section(lines, rows());
     section(lines, commonRows());
@@ -122,10 +123,7 @@ final class CommandHelp {
     int column = rows.stream().mapToInt(row -> Width.of(row.typed())).max().orElse(0) + 4;
     for (Row row : rows) {
       String lead = "  " + row.typed() + " ".repeat(column - 2 - Width.of(row.typed()));
-      for (String part : Width.wrapped(row.says(), WIDTH - column)) {
-        lines.add(lead + part);
-        lead = " ".repeat(column);
-      }
+      lines.addAll(Prose.lines(lead, " ".repeat(column), row.says(), WIDTH));
     }
   }
 }

@@ -33,6 +33,10 @@ final class CommandLines {
   static CommandLine of(Action action, Common common) {
     var line = new CommandLine(action);
     line.addMixin("common", common);
+    if (!action.hasJson()) {
+      CommandSpec spec = line.getCommandSpec();
+      spec.remove(spec.findOption(Common.JSON));
+    }
     line.setExpandAtFiles(false);
     line.setOverwrittenOptionsAllowed(false);
     line.setUnmatchedOptionsArePositionalParams(false);

@@ -15,7 +15,6 @@ import dev.gpush.shell.command.run.RunCommand;
 import dev.gpush.shell.command.run.SyncCommand;
 import dev.gpush.shell.command.session.TopCommand;
 import dev.gpush.shell.render.SyncText;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -191,9 +190,7 @@ final class Completion {
 
   /** A path of the workspace as it is typed in the user's folder. */
   private String typed(SessionView session, String path) {
-    Path root = session.root();
-    Path from = call.folder().startsWith(root) ? call.folder() : root;
-    return from.relativize(root.resolve(path)).toString();
+    return call.inside(session).relativize(session.root().resolve(path)).toString();
   }
 
   private static List<Candidate> options(CommandSpec spec) {

@@ -1,6 +1,5 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -24,20 +23,16 @@ final class CompletionCommand implements Action {
   String shell;
 
   @Override
+  public boolean hasJson() {
+    return false;
+  }
+
+  @Override
   public int run(Call call) {
-    switch (shell) {
+    switch (Values.oneOf("completion", "SHELL", shell, SHELLS)) {
       case "bash" -> call.print(BASH);
       case "zsh" -> call.print(ZSH);
-      case "fish" -> call.print(FISH);
-      default -> {
-        List<String> nearest = Nearest.to(shell, SHELLS);
-        throw Values.bad(
-            "completion",
-            "'"
-                + shell
-                + "' is not bash, zsh or fish"
-                + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
-      }
+      default -> call.print(FISH);
     }
     return 0;
   }

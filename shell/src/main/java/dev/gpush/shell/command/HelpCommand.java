@@ -45,6 +45,11 @@ final class HelpCommand implements Action {
   }
 
   @Override
+  public boolean hasJson() {
+    return false;
+  }
+
+  @Override
   public int run(Call call) {
     if (man.isPresent()) {
       writePages(call, man.get());

@@ -7,6 +7,7 @@ import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure.UnknownCommand;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.command.call.Action;
@@ -14,7 +15,6 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.command.call.ToldShells;
-import dev.gpush.shell.command.reach.UnknownWord;
 import dev.gpush.shell.console.Asker;
 import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ConsoleTalk;
@@ -75,10 +75,8 @@ public final class ShellHandler implements Handler {
       Invocation invocation, CommandConsole console, Common common, List<String> words)
       throws InterruptedException {
     String verb = words.getFirst();
-    Optional<Action> known = verbs.make(verb);
-    if (known.isPresent()) {
-      CommandLines.parse(verb, known.get(), common, words.subList(1, words.size()));
-    }
+    Action action = verbs.make(verb).orElseThrow(() -> unknown(invocation, verb));
+    CommandLines.parse(verb, action, common, words.subList(1, words.size()));
     try (var talk =
         new ConsoleTalk(
             console,
@@ -88,13 +86,18 @@ public final class ShellHandler implements Handler {
             common.quiet,
             common.yes)) {
       Call call = new Call(services, invocation, console, talk, common, words, toldShells);
-      Action action = known.orElseGet(() -> new UnknownWord(verb, Nearest.to(verb, verbs.names())));
       if (common.help) {
         call.print(new CommandHelp(verb, action).text());
         return ExitStatus.DONE.number();
       }
       return action.run(call);
     }
+  }
+
+  private GpushException unknown(Invocation invocation, String word) {
+    boolean isAtPrompt = ToldShells.isShell(invocation.environment()) && !word.startsWith("-");
+    return new GpushException(
+        new UnknownCommand(word, Nearest.to(word, verbs.names()), isAtPrompt));
   }
 
   /** The user who typed the command. */

@@ -1,114 +1,64 @@
 package dev.gpush.shell.console;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /**
  * A line of a rank as it may be written to a terminal between other lines: colours pass, and end
  * with the line; what moves the cursor, sets titles or rings is left out.
  */
 final class TerminalText {
-  private static final byte ESCAPE = 0x1b;
-  private static final byte BELL = 0x07;
-  private static final byte DELETE = 0x7f;
+  private static final String ESCAPE = "\u001b";
+  private static final String RESET = ESCAPE + "[0m";
 
-  /** The first byte of control characters above 0x7f in UTF-8. */
-  private static final byte C1 = (byte) 0xc2;
-
-  private static final byte[] RESET = {ESCAPE, '[', '0', 'm'};
+  /**
+   * In text with a letter for each byte: colours, the group; other escape sequences, of which one
+   * without an end takes the rest of the line; titles and the like, up to a bell or an escape
+   * sequence; control characters, of which those above 0x7f are two bytes in UTF-8. The first of
+   * these bytes goes alone too, because the second one may follow what is left out.
+   */
+  private static final Pattern CONTROL =
+      Pattern.compile(
+          "(?s)(\\x1b\\[[ -?]*+m)"
+              + "|\\x1b\\[[ -?]*+.?"
+              + "|\\x1b[]PX^_][^\\x07\\x1b]*+(?:\\x07|\\x1b.?)?"
+              + "|\\x1b[ -/]*+.?"
+              + "|\\xc2(?![\\xa0-\\xbf])[\\x80-\\x9f]?"
+              + "|[\\x00-\\x08\\x0a-\\x1f\\x7f]");
 
   private TerminalText() {}
 
   static byte[] of(byte[] text) {
-    return shown(text, true);
+    if (isPlain(text)) {
+      return text;
+    }
+    String kept = without(text, "$1");
+    return bytes(kept.contains(ESCAPE) ? kept + RESET : kept);
   }
 
   /** Without colours, for a line whose width counts. */
   static String plain(byte[] text) {
-    return new String(shown(text, false), StandardCharsets.UTF_8);
+    byte[] kept = isPlain(text) ? text : bytes(without(text, ""));
+    return new String(kept, StandardCharsets.UTF_8);
   }
 
-  private static byte[] shown(byte[] text, boolean hasColours) {
-    if (isPlain(text)) {
-      return text;
-    }
-    var kept = new ByteArrayOutputStream(text.length + RESET.length);
-    boolean isColoured = false;
-    int at = 0;
-    while (at < text.length) {
-      byte each = text[at];
-      if (each == ESCAPE) {
-        int end = escapeEnd(text, at);
-        if (hasColours && isColour(text, at, end)) {
-          kept.write(text, at, end - at);
-          isColoured = true;
-        }
-        at = end;
-      } else if (isC1(text, at)) {
-        at += 2;
-      } else {
-        if (isText(each)) {
-          kept.write(each);
-        }
-        at++;
-      }
-    }
-    if (isColoured) {
-      kept.writeBytes(RESET);
-    }
-    return kept.toByteArray();
+  private static String without(byte[] text, String colour) {
+    String letters = new String(text, StandardCharsets.ISO_8859_1);
+    return CONTROL.matcher(letters).replaceAll(colour);
   }
 
+  private static byte[] bytes(String letters) {
+    return letters.getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  /** Most lines are; 0xc2 may begin a control character. */
   private static boolean isPlain(byte[] text) {
     for (byte each : text) {
-      if (!isText(each) || each == C1) {
+      boolean isControl = each >= 0 && each < ' ' && each != '\t';
+      if (isControl || each == 0x7f || each == (byte) 0xc2) {
         return false;
       }
     }
     return true;
-  }
-
-  private static boolean isText(byte each) {
-    return (each < 0 || each >= ' ' || each == '\t') && each != DELETE;
-  }
-
-  private static boolean isC1(byte[] text, int at) {
-    return text[at] == C1 && at + 1 < text.length && (text[at + 1] & 0xe0) == 0x80;
-  }
-
-  private static boolean isColour(byte[] text, int at, int end) {
-    return end - at > 2 && text[at + 1] == '[' && text[end - 1] == 'm';
-  }
-
-  /** Behind the escape sequence that begins here; one without an end takes the rest of the line. */
-  private static int escapeEnd(byte[] text, int begin) {
-    int at = begin + 1;
-    if (at >= text.length) {
-      return at;
-    }
-    return switch (text[at]) {
-      case '[' -> skip(text, at + 1, '@');
-      case ']', 'P', 'X', '^', '_' -> stringEnd(text, at + 1);
-      default -> skip(text, at, '0');
-    };
-  }
-
-  /** Behind the first byte that is not between a blank and this limit. */
-  private static int skip(byte[] text, int from, char limit) {
-    int at = from;
-    while (at < text.length && text[at] >= ' ' && text[at] < limit) {
-      at++;
-    }
-    return Math.min(text.length, at + 1);
-  }
-
-  /** Behind the bell or the escape sequence that ends a title and the like. */
-  private static int stringEnd(byte[] text, int from) {
-    int at = from;
-    while (at < text.length && text[at] != BELL && text[at] != ESCAPE) {
-      at++;
-    }
-    boolean isEscape = at < text.length && text[at] == ESCAPE;
-    return Math.min(text.length, at + (isEscape ? 2 : 1));
   }
 }

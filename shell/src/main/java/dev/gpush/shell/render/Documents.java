@@ -452,7 +452,7 @@ public final class Documents {
     return Math.max(0, duration.toSeconds());
   }
 
-  private static Optional<String> text(String text) {
+  static Optional<String> text(String text) {
     return Optional.of(text).filter(value -> !value.isEmpty());
   }
 }

@@ -31,8 +31,6 @@ public final class PictureChanges {
   private static final Set<SessionState> BEGINNING =
       Set.of(SessionState.ASKED, SessionState.QUEUED, SessionState.GRANTED);
 
-  private static final Set<SessionState> LINKED = Set.of(SessionState.READY, SessionState.DEGRADED);
-
   /** This many files are named. */
   private static final int NAMED = 3;
 
@@ -174,7 +172,7 @@ public final class PictureChanges {
   }
 
   private void addNodes() {
-    if (!LINKED.contains(now.state())) {
+    if (!now.state().hasNodes()) {
       return;
     }
     var changed = new TreeMap<String, List<String>>();

@@ -63,7 +63,7 @@ public final class SampleDocuments {
         "host", reading.node().host(),
         "link", reading.link(),
         "age_s", reading.age().map(age -> age.toMillis() / 1000.0),
-        "problem", text(reading.problem()),
+        "problem", Documents.text(reading.problem()),
         "cpus", host.map(NodeSample.Host::cpus),
         "cpu_percent", host.flatMap(NodeSample.Host::cpuPercent),
         "load", host.flatMap(NodeSample.Host::load),
@@ -78,7 +78,7 @@ public final class SampleDocuments {
                 .flatMap(each -> each.gpus().all().stream())
                 .map(gpu -> gpu(gpu, picture.runOn(reading.node().index(), gpu.slot())))
                 .toList(),
-        "gpu_problem", sample.flatMap(each -> text(each.gpus().problem())),
+        "gpu_problem", sample.flatMap(each -> Documents.text(each.gpus().problem())),
         "ranks",
             sample.stream()
                 .flatMap(each -> each.ranks().stream())
@@ -102,7 +102,7 @@ public final class SampleDocuments {
   private static Json.Obj gpu(GpuSample gpu, Optional<Integer> run) {
     return Json.object(
         "gpu", gpu.slot(),
-        "model", text(gpu.model()),
+        "model", Documents.text(gpu.model()),
         "run", run,
         "util_percent", gpu.percent(),
         "memory_used", gpu.memory().used(),
@@ -113,7 +113,7 @@ public final class SampleDocuments {
         "sm_mhz", gpu.clocks().smMhz(),
         "memory_mhz", gpu.clocks().memoryMhz(),
         "throttled", gpu.clocks().throttled(),
-        "problem", text(gpu.problem()));
+        "problem", Documents.text(gpu.problem()));
   }
 
   private static Json.Obj rank(NodeSample.RankSample rank) {
@@ -124,9 +124,5 @@ public final class SampleDocuments {
         "state", rank.state(),
         "cpu_percent", rank.cpuPercent(),
         "memory", rank.bytes());
-  }
-
-  private static Optional<String> text(String text) {
-    return Optional.of(text).filter(said -> !said.isEmpty());
   }
 }

@@ -58,7 +58,7 @@ public final class WhyDocuments {
     return Json.object(
         "node", node.node().index(),
         "host", node.node().host(),
-        "problem", text(node.problem()),
+        "problem", Documents.text(node.problem()),
         "quiet_s", node.quiet().map(Duration::toSeconds),
         "progress", node.progress().map(WhyDocuments::progress),
         "ranks", node.ranks().stream().map(WhyDocuments::rank).toList());
@@ -86,7 +86,7 @@ public final class WhyDocuments {
         "moved", rank.hasMoved(),
         "frames", rank.frames().stream().map(WhyDocuments::frame).toList(),
         "problem", rank.problem().map(each -> each.reason().name().toLowerCase(Locale.ROOT)),
-        "said", rank.problem().flatMap(each -> text(each.said())),
+        "said", rank.problem().flatMap(each -> Documents.text(each.said())),
         "workers",
             rank.workers().stream()
                 .map(
@@ -103,9 +103,5 @@ public final class WhyDocuments {
         "file", frame.file(),
         "line", frame.line(),
         "own", frame.isOwn());
-  }
-
-  private static Optional<String> text(String text) {
-    return Optional.of(text).filter(said -> !said.isEmpty());
   }
 }

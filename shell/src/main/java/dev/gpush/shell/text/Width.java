@@ -1,7 +1,5 @@
 package dev.gpush.shell.text;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.jline.utils.WCWidth;
 
 /**
@@ -32,21 +30,6 @@ public final class Width {
       at += Character.charCount(letter);
     }
     return kept.append('…').toString();
-  }
-
-  /** Lines that end between words; a word that is wider has a line of its own. */
-  public static List<String> wrapped(String text, int columns) {
-    var lines = new ArrayList<String>();
-    var line = new StringBuilder();
-    for (String word : text.split(" ", -1)) {
-      if (!line.isEmpty() && of(line.toString()) + 1 + of(word) > columns) {
-        lines.add(line.toString());
-        line.setLength(0);
-      }
-      line.append(line.isEmpty() ? "" : " ").append(word);
-    }
-    lines.add(line.toString());
-    return lines;
   }
 
   private static int of(int letter) {

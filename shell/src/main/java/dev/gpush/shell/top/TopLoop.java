@@ -58,15 +58,11 @@ public final class TopLoop {
         });
     try (Tasks tasks =
             Tasks.named("top", (_, bug) -> inbox.failed(new IllegalStateException(bug)));
-        AutoCloseable _ = terminal.raw()) {
+        Streams.Raw _ = terminal.raw()) {
       tasks.start("samples", () -> samples(pictures));
       tasks.start("keys", this::keys);
       write("\r\n".repeat(rows(terminal)));
       return loop(terminal);
-    } catch (InterruptedException | RuntimeException failed) {
-      throw failed;
-    } catch (Exception closing) {
-      throw new IllegalStateException(closing);
     }
   }
 

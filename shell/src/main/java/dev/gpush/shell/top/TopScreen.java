@@ -18,7 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.TreeSet;
+import java.util.SortedSet;
 import java.util.function.Function;
 
 /**
@@ -279,13 +279,7 @@ public final class TopScreen {
   }
 
   private static String nodesOf(RunView run) {
-    var nodes = new TreeSet<Integer>();
-    for (String slot : run.slots()) {
-      String node = slot.split(":", 2)[0];
-      if (node.matches("[0-9]{1,6}")) {
-        nodes.add(Integer.parseInt(node));
-      }
-    }
+    SortedSet<Integer> nodes = run.nodes();
     boolean isRange = nodes.size() > 2 && nodes.last() - nodes.first() == nodes.size() - 1;
     return isRange
         ? nodes.first() + "-" + nodes.last()

@@ -54,11 +54,6 @@ public final class RunExplanation {
    */
   public record Subject(String label, Optional<Integer> run, int ranks, Start start) {
     public static Subject of(RunView run, Duration going) {
-      List<Integer> nodes =
-          run.slots().stream()
-              .map(slot -> Integer.parseInt(slot.substring(0, slot.indexOf(':'))))
-              .distinct()
-              .toList();
       return new Subject(
           run.label(going),
           Optional.of(run.number()),
@@ -66,7 +61,7 @@ public final class RunExplanation {
           new Start(
               run.launched().python(),
               run.state() == RunView.State.RUNNING && run.launched().mode().equals("ranks"),
-              nodes,
+              List.copyOf(run.nodes()),
               run.transport()));
     }
 

@@ -35,9 +35,7 @@ public final class SessionExplanation {
 
   /** For nodes, and not for the user. */
   public static boolean waits(SessionView session) {
-    boolean isQueued =
-        session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
-    return isQueued && session.status().needsLogin().isEmpty();
+    return session.state().isWaiting() && session.status().needsLogin().isEmpty();
   }
 
   /**
@@ -239,10 +237,5 @@ public final class SessionExplanation {
             + request.why(),
         commands.of("up"),
         commands.of("up --dry-run") + " says where it could start");
-  }
-
-  /** Whether runs may be in progress on its nodes. */
-  public static boolean hasNodes(SessionView session) {
-    return session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
   }
 }

@@ -126,8 +126,7 @@ public final class Desk {
   }
 
   /**
-   * @param limit how long node 0 may take to say whether it has a program, and backends to say what
-   *     they would grant
+   * @param limit how long backends may take to say what they would grant
    */
   public Desk(Duration limit) {
     handler =
@@ -151,7 +150,7 @@ public final class Desk {
                       bugs.add(bug);
                       return log;
                     }),
-                new Services.Timing(clock, tick -> ticker.start(tick), limit, limit),
+                new Services.Timing(clock, tick -> ticker.start(tick), limit),
                 new Services.Version("0.1.0", "3f9a1c")));
   }
 

@@ -244,7 +244,7 @@ public final class FakeInvocation implements Invocation {
     }
 
     @Override
-    public AutoCloseable raw() {
+    public Raw raw() {
       raw.add("raw");
       return () -> raw.add("restored");
     }

@@ -124,9 +124,6 @@ public final class FakeRuns implements Runs {
   Optional<RuntimeException> bug = Optional.empty();
   public int execStatus;
 
-  /** A node does not answer before this. */
-  public Optional<CountDownLatch> untilExecuted = Optional.empty();
-
   /** What the next commands print, before any other. */
   public final LinkedBlockingQueue<String> execPrintsFirst = new LinkedBlockingQueue<>();
 
@@ -374,9 +371,6 @@ public final class FakeRuns implements Runs {
       throws InterruptedException {
     failing();
     execs.add(session + " " + node + " " + words + (tty ? " tty" : ""));
-    if (untilExecuted.isPresent()) {
-      untilExecuted.get().await();
-    }
     try {
       String prints = Optional.ofNullable(execPrintsFirst.poll()).orElse(execPrints);
       streams.out().write(prints.getBytes(StandardCharsets.UTF_8));

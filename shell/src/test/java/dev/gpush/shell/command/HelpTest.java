@@ -91,11 +91,11 @@ final class HelpTest {
         where the backend can do that.
 
           --for TIME  from now: 30m, 2h, 1d12h
-          --json      the session as JSON
 
           -s, --session NAME  the session (else $GPUSH_SESSION, then this folder's)
           -q, --quiet         no progress, no messages
           -v, --verbose       show phases of a start; code and cause of a failure
+          --json              print JSON, for programs
           -y, --yes           answer yes to questions
           -h, --help          show this text
 

@@ -1,6 +1,7 @@
 package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Plan;
@@ -21,6 +22,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The names in docs/reference/json.md are a promise: changing one here breaks somebody's script.
@@ -113,6 +115,15 @@ final class JsonTest {
             verb + " is not documented");
       }
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"code --json", "completion bash --json", "help --json", "--json ssh"})
+  void isRefusedWhereNothingPrintsIt(String line) {
+    FakeInvocation client = desk.client("gpush " + line);
+
+    assertNotEquals(0, desk.call(client));
+    assertTrue(client.errText().contains("it has no option --json"), client.errText());
   }
 
   @Test

@@ -100,7 +100,7 @@ final class SyncCommandTest {
         2> devbox has G43 on all nodes
         $ gpush sync later
         2> gpush: gpush sync was not run
-        2>   because WHAT must be status, pause, resume or now, not later
+        2>   because WHAT must be status, pause, resume or now, not 'later'
         2>   try: gpush help sync
         ? 2
         """);
@@ -150,7 +150,7 @@ final class SyncCommandTest {
         2> devbox has G44 on all nodes
         $ gpush sync --keep both .
         2> gpush: gpush sync was not run
-        2>   because --keep must be laptop or node, not both
+        2>   because --keep must be laptop or node, not 'both'
         2>   try: gpush help sync
         ? 2
         $ gpush sync --keep node

@@ -493,7 +493,7 @@ final class TranscriptTest {
         2> pulled a.txt from node 1
         $ gpush pull ../../secret
         2> gpush: PATH cannot be '../../secret'
-        2>   because it must be a file inside the workspace /home/ann/proj
+        2>   because it must be a path inside the workspace /home/ann/proj
         2>   try: gpush help pull
         ? 2
         $ gpush pull --on 5 a.txt
@@ -664,7 +664,7 @@ final class TranscriptTest {
         }
         $ gpush completion tcsh
         2> gpush: gpush completion was not run
-        2>   because 'tcsh' is not bash, zsh or fish
+        2>   because SHELL must be bash, zsh or fish, not 'tcsh'
         2>   try: gpush help completion
         ? 2
         """);
@@ -692,7 +692,7 @@ final class TranscriptTest {
         }
         $ gpush gateway stopp
         2> gpush: gpush gateway was not run
-        2>   because 'stopp' is not status, start, stop, logs or page; did you mean stop?
+        2>   because ACTION must be status, start, stop, logs or page, not 'stopp'; did you mean stop?
         2>   try: gpush help gateway
         ? 2
         """);

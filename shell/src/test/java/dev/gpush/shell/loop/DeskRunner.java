@@ -208,7 +208,7 @@ final class DeskRunner {
       }
 
       @Override
-      public AutoCloseable raw() {
+      public Raw raw() {
         return () -> {};
       }
     }

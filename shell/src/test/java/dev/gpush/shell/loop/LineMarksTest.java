@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.run.Runs.Picture;
+import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.Sessions.Came;
+import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.loop.GoldenFile.Window;
 import dev.gpush.shell.text.ShellWords.Word;
@@ -34,6 +36,7 @@ final class LineMarksTest {
         () ->
             new Picture(
                 Optional.of(ShellScene.session()), List.of(), Came.nothing(), List.of(), sizes));
+    desk.sessions.ended.add(new EndedRequest(SessionName.parse("gone"), desk.clock.now(), "full"));
     var screen = new ByteArrayOutputStream();
     try (var terminal = new DumbTerminal(new ByteArrayInputStream(new byte[0]), screen)) {
       new DeskRunner(desk)
@@ -71,7 +74,7 @@ final class LineMarksTest {
         "no value > up --nodes | up [--nodes] --gpus 8 | up [--nodes] -q | up [--nodes]^",
         "before the command > -s big ps | [--nosuch] ps | -q [pss] x | -s new up",
         "sessions > ps -s dev | ps -s [devboy] | ps -s [dev] -q | logs [--session=x] -f^",
-        "as words > down devbox | down [devboy] | why 7 | why big | why [bug] | login hpc | adopt x",
+        "as words > down devbox | down [devboy] | why 7 | why big | why [bug] | why gone | login hpc | adopt x",
         "new ones > up -s new | run -s new a.py | runs -s [new] x",
         "nodes > @1 ls | [@2] ls | [@2] | @0- | [@0-] ls | @0-1 ls | [@0-2] ls | @al | [@al] ls | @all",
         "nodes of options > exec --on 0,1 ls | exec --on [0,2] ls | top --node [9]",

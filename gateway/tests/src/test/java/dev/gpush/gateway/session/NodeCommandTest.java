@@ -91,7 +91,7 @@ final class NodeCommandTest {
     }
 
     @Override
-    public AutoCloseable raw() {
+    public Streams.Raw raw() {
       return () -> {};
     }
   }

@@ -1,8 +1,13 @@
 package dev.gpush.shell.command.call;
 
 import dev.gpush.control.server.Invocation;
+import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
@@ -13,6 +18,7 @@ import dev.gpush.shell.console.ConsoleTalk;
 import dev.gpush.shell.render.Table;
 import dev.gpush.shell.render.TraceText;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -59,7 +65,7 @@ public record Call(
 
   /** Whether it was typed at the prompt of gpush. */
   public boolean isInShell() {
-    return !environment().getOrDefault(ToldShells.VARIABLE, "").isEmpty();
+    return ToldShells.isShell(environment());
   }
 
   /** This call, about the session of this name. */
@@ -143,6 +149,55 @@ public record Call(
     return session;
   }
 
+  /** The node of {@code --on}; without it, node 0. */
+  public int node(SessionView session, Optional<String> on) {
+    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
+    String name = session.name().text();
+    if (session.state().isWaiting()) {
+      throw new GpushException(new SessionFailure.Queued(name, session.detail()));
+    }
+    int nodes = session.nodes().size();
+    if (node >= nodes && nodes > 0) {
+      throw new GpushException(new SessionFailure.UnknownNode(name, node, nodes));
+    }
+    return node;
+  }
+
+  /** The node of {@code --on}; without it, the one where people edit. */
+  public int editNode(SessionView session, Optional<String> on) throws InterruptedException {
+    if (on.isPresent()) {
+      return node(session, on);
+    }
+    try (Talk.Step _ = talk.step("asking the nodes where people edit")) {
+      return services.sessions().editNode(session.name());
+    }
+  }
+
+  /** The user's folder; that of the session, if the user is elsewhere. */
+  public Path inside(SessionView session) {
+    return folder().startsWith(session.root()) ? folder() : session.root();
+  }
+
+  /** A path that was typed in the user's folder as one of the workspace, whose own is empty. */
+  public String insideWorkspace(SessionView session, String path) {
+    Path root = session.root();
+    try {
+      Path file = inside(session).resolve(path).normalize();
+      if (file.startsWith(root)) {
+        return root.relativize(file).toString();
+      }
+    } catch (InvalidPathException invalid) {
+      throw new GpushException(new UsageFailure.BadValue("PATH", path, "a file name"), invalid);
+    }
+    throw new GpushException(
+        new UsageFailure.BadValue("PATH", path, "a path inside the workspace " + root));
+  }
+
+  /** What a run of nothing would have: for questions about its variables and network. */
+  public RunRequest.Command noCommand() {
+    return new RunRequest.Command(List.of(), folder(), Optional.empty(), environment(), Map.of());
+  }
+
   private boolean isOfAnotherFolder(SessionView session) {
     return !services.configs().load(folder()).root().equals(session.root());
   }
@@ -159,6 +214,11 @@ public record Call(
 
   private String folderOf(SessionView session) {
     return shortened(session.root());
+  }
+
+  /** Writes a failure that does not end this command, as one of these words. */
+  public void write(Failure failure, List<String> as) {
+    console.write(true, console.look().bytes(new FailureText(as, commands()).of(failure)));
   }
 
   public void say(String line) {

@@ -5,6 +5,8 @@ import picocli.CommandLine.Option;
 
 /** The options that every command takes. */
 public final class Common {
+  public static final String JSON = "--json";
+
   @Option(
       names = {"-s", "--session"},
       paramLabel = "NAME",
@@ -20,6 +22,9 @@ public final class Common {
       names = {"-v", "--verbose"},
       description = "show phases of a start; code and cause of a failure")
   public boolean verbose;
+
+  @Option(names = JSON, description = "print JSON, for programs")
+  public boolean json;
 
   @Option(
       names = {"-y", "--yes"},

@@ -49,13 +49,15 @@ public record Services(
    * The time, and what happens as it passes.
    *
    * @param ticker redraws what changes while a command waits
-   * @param programLimit how long node 0 may take to say whether it has a program
    * @param planLimit how long backends may take to say what they would grant, where that is not
    *     what the user has asked for
    */
-  public record Timing(Clock clock, Ticker ticker, Duration programLimit, Duration planLimit) {}
+  public record Timing(Clock clock, Ticker ticker, Duration planLimit) {}
 
-  /** The version of gpush: {@code 0.1.0} and the content hash of its jars. */
+  /**
+   * The version of gpush: {@code 0.1.0} and the content hash of its jars, by which processes
+   * compare their builds.
+   */
   public record Version(String number, String build) {}
 
   /** Records bugs. */

@@ -27,6 +27,11 @@ public final class ToldShells {
 
   public ToldShells() {}
 
+  /** Whether it is that of a command which was typed at the prompt of gpush. */
+  public static boolean isShell(Map<String, String> environment) {
+    return !shell(environment).isEmpty();
+  }
+
   /** A shell starts: an earlier one with the same number has ended. */
   public synchronized void begin(Map<String, String> environment) {
     told.remove(shell(environment));

@@ -4,7 +4,10 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.task.DurationText;
+import dev.gpush.core.text.Nearest;
+import dev.gpush.core.text.Phrase;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -82,7 +85,23 @@ public final class Values {
             "numbers and ranges separated by commas, such as 0,2 or 0-3"));
   }
 
+  /** The word, if it is one of these; {@code what} names it. */
+  public static String oneOf(String command, String what, String word, List<String> choices) {
+    if (choices.contains(word)) {
+      return word;
+    }
+    List<String> nearest = Nearest.to(word, choices);
+    throw bad(
+        command,
+        what
+            + " must be "
+            + Phrase.or(choices)
+            + ", not "
+            + Phrase.quoted(word)
+            + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
+  }
+
   public static GpushException bad(String command, String rule) {
-    return new GpushException(new UsageFailure.BadArguments(command, rule, java.util.List.of()));
+    return new GpushException(new UsageFailure.BadArguments(command, rule, List.of()));
   }
 }

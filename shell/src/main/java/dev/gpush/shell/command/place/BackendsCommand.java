@@ -29,9 +29,6 @@ public final class BackendsCommand implements Action {
   @Option(names = "--explain", description = "also how each is reached, and why")
   boolean explain;
 
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
-
   private static List<String> explanation(Call call, BackendView view) {
     try {
       return call.services().backends().named(view.name()).map(Backend::explain).orElse(List.of());
@@ -47,7 +44,7 @@ public final class BackendsCommand implements Action {
     try (Talk.Step _ = call.talk().step("asking the backends")) {
       backends = call.services().backends().views(call.services().configs().load(call.folder()));
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Json.array(backends.stream().map(view -> document(call, view)).toList()));
       return 0;
     }

@@ -6,7 +6,6 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 @Command(
     name = "config",
@@ -24,13 +23,10 @@ import picocli.CommandLine.Option;
       "lease.idle  1h     built in"
     })
 public final class ConfigCommand implements Action {
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) {
     Config config = call.services().configs().load(call.folder());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.config(config));
       return 0;
     }

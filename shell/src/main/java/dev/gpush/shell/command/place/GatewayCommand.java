@@ -6,7 +6,6 @@ import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.GatewayPage;
 import dev.gpush.core.text.Clean;
-import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -50,21 +49,17 @@ public final class GatewayCommand implements Action {
   @Option(names = "--print", description = "page: print the address; open nothing")
   boolean print;
 
-  @Option(names = "--json", description = "status, or the page's address, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
-    String chosen = action.orElse("status");
+    String chosen = Values.oneOf("gateway", "ACTION", action.orElse("status"), ACTIONS);
     boolean isPage = chosen.equals("page");
-    if (json && !isPage && !chosen.equals("status")) {
+    if (call.common().json && !isPage && !chosen.equals("status")) {
       throw Values.bad("gateway", "--json works with status and page only");
     }
     if (print && !isPage) {
       throw Values.bad("gateway", "--print works with page only");
     }
     switch (chosen) {
-      case "status" -> status(call);
       case "start" -> call.say("the gateway is running" + pid(call));
       case "stop" -> {
         call.say("the gateway is stopping; sessions and runs continue");
@@ -74,15 +69,7 @@ public final class GatewayCommand implements Action {
       case "page" -> {
         return page(call);
       }
-      default -> {
-        List<String> nearest = Nearest.to(chosen, ACTIONS);
-        throw Values.bad(
-            "gateway",
-            "'"
-                + chosen
-                + "' is not status, start, stop, logs or page"
-                + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
-      }
+      default -> status(call);
     }
     return 0;
   }
@@ -90,7 +77,7 @@ public final class GatewayCommand implements Action {
   private int page(Call call) throws InterruptedException {
     GatewayPage page = call.services().gateway().page().get();
     URI address = page.open();
-    if (json) {
+    if (call.common().json) {
       call.print(Json.object("url", address.toString()));
       return 0;
     }
@@ -120,7 +107,7 @@ public final class GatewayCommand implements Action {
 
   private void status(Call call) {
     Json status = call.services().gateway().control().status();
-    if (json) {
+    if (call.common().json) {
       call.print(status);
       return;
     }

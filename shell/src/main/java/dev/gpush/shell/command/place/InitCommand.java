@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -27,9 +26,9 @@ import picocli.CommandLine.Parameters;
     description = {
       "Looks for at most five seconds, twenty with names: at hosts of your ssh configuration, contexts of your"
           + " kubeconfig, this machine, and hosts of SkyPilot and dstack. Shows what it found and"
-          + " what it would write, config.yaml and, in a project, gpush.yaml, and asks. Nothing is"
-          + " tried that might need you, such as a second factor; name such a host or context to"
-          + " have it tried."
+          + " what it would write, config.yaml and, in a project, gpush.yaml, and asks; with --json"
+          + " it writes only with --yes. Nothing is tried that might need you, such as a second"
+          + " factor; name such a host or context to have it tried."
     },
     footer = {
       "$ gpush init --yes",
@@ -51,13 +50,10 @@ public final class InitCommand implements Action {
   @Parameters(paramLabel = "HOST", arity = "0..*", description = "only these hosts, or contexts")
   List<String> names = new ArrayList<>();
 
-  @Option(names = "--json", description = "as JSON; writes only with --yes")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     SetupProposal proposal = propose(call);
-    if (json) {
+    if (call.common().json) {
       boolean isWritten = call.common().yes && !proposal.changes().isEmpty();
       if (isWritten) {
         proposal.changes().forEach(call.services().setup()::write);

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -31,9 +30,6 @@ public final class LoginCommand implements Action {
   @Parameters(paramLabel = "NAME", arity = "0..1", description = "a backend or a session")
   Optional<String> name;
 
-  @Option(names = "--json", description = "what is open now, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     Backend backend = backend(call);
@@ -43,7 +39,7 @@ public final class LoginCommand implements Action {
     for (Gate gate : closed.isEmpty() ? gates : closed) {
       gate.open(person);
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.login(backend.name(), gates));
     }
     call.say(backend.name() + (gates.isEmpty() ? " needs no login" : " is open"));

@@ -12,7 +12,6 @@ import dev.gpush.shell.render.Table;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -24,9 +23,6 @@ public final class TemplatesCommand implements Action {
   @Parameters(paramLabel = "TEMPLATE", arity = "0..1", description = "print this one")
   Optional<String> name;
 
-  @Option(names = "--json", description = "the list as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) {
     List<Configs.Template> templates = call.services().configs().templates(call.folder());
@@ -34,7 +30,7 @@ public final class TemplatesCommand implements Action {
       call.print(find(templates, name.get()).text());
       return 0;
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Json.array(templates.stream().map(Documents::template).toList()));
       return 0;
     }

@@ -69,7 +69,7 @@ public final class WatchCommand implements Action {
       hasFollowed = isFollowing;
       var text = new PictureText(now, clock.now());
       var lines = new StringBuilder();
-      lines.append("sessions\t").append(sessions(now)).append('\n');
+      lines.append("sessions\t").append(sessions(call, now)).append('\n');
       lines.append("prompt\t").append(text.prompt()).append('\n');
       lines.append("status\t").append(text.status()).append('\n');
       lines.append("needs\t").append(needed(now)).append('\n');
@@ -86,9 +86,14 @@ public final class WatchCommand implements Action {
     }
   }
 
-  private static String sessions(Picture now) {
+  /** Also of requests that failed, which {@code why} explains. */
+  private static String sessions(Call call, Picture now) {
     var text = new StringBuilder();
     now.session().ifPresent(session -> text.append(session.name().text()));
+    call.services()
+        .sessions()
+        .ended()
+        .forEach(request -> text.append(' ').append(request.session()).append("=0"));
     now.sizes().forEach((name, size) -> text.append(' ').append(name).append('=').append(size));
     return text.toString();
   }

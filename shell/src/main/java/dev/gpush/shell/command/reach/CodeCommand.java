@@ -4,7 +4,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.SshAccess;
-import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -61,10 +60,15 @@ public final class CodeCommand implements Action {
   boolean print;
 
   @Override
+  public boolean hasJson() {
+    return false;
+  }
+
+  @Override
   public int run(Call call) throws InterruptedException {
     Editor editor = editor();
     SessionView session = call.session();
-    int node = node(call, session);
+    int node = call.editNode(session, on);
     String host = session.name() + (node == 0 ? "" : "-" + node);
     if (print) {
       call.print(ShellQuote.join(editor.line(host, folder(call, session, node))) + "\n");
@@ -90,15 +94,6 @@ public final class CodeCommand implements Action {
       line.addAll(List.of(opener.orElseThrow().toString(), editor.link(host, folder)));
     }
     return call.invocation().spawn(line, Map.of());
-  }
-
-  private int node(Call call, SessionView session) throws InterruptedException {
-    if (on.isPresent()) {
-      return Values.number("--on", on.get(), 0, Integer.MAX_VALUE);
-    }
-    try (Talk.Step _ = call.talk().step("reaching the nodes")) {
-      return call.services().sessions().editNode(session.name());
-    }
   }
 
   private Editor editor() {

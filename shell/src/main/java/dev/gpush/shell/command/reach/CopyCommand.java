@@ -69,9 +69,6 @@ public final class CopyCommand implements Action {
       description = "blocks under way at once, 4 unless given; more for long distances")
   Optional<String> streams;
 
-  @Option(names = "--json", description = "events as JSON, one a line")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (places.size() < 2) {
@@ -161,7 +158,7 @@ public final class CopyCommand implements Action {
             "streams",
             many,
             "json",
-            json,
+            call.common().json,
             "quiet",
             call.common().quiet,
             "progress",

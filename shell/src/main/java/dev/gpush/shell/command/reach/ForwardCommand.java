@@ -40,9 +40,6 @@ public final class ForwardCommand implements Action {
   @Option(names = "--remove", description = "end these; each PORT is one of this machine")
   boolean remove;
 
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (remove && local.isPresent()) {
@@ -92,7 +89,7 @@ public final class ForwardCommand implements Action {
       }
       removed.add(known.get());
     }
-    if (json) {
+    if (call.common().json) {
       print(call, removed);
     } else {
       removed.forEach(each -> call.say("port " + each.local() + " is no longer forwarded"));
@@ -101,7 +98,7 @@ public final class ForwardCommand implements Action {
   }
 
   private void show(Call call, SessionView session, List<PortForward> forwards) {
-    if (json) {
+    if (call.common().json) {
       print(call, forwards);
     } else if (forwards.isEmpty()) {
       call.say("no port of " + session.name() + " is forwarded");

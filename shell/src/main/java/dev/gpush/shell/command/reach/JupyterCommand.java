@@ -24,10 +24,10 @@ import picocli.CommandLine.Parameters;
     header = "Open a notebook on a node",
     description = {
       "Finds the Jupyter server of node 0, or starts the one that your Python there has, forwards"
-          + " its port, prints its address and opens it in your browser. Kernels see the session's"
-          + " environment and GPUs; with --gpus, only those that it claims, and runs get the"
-          + " others. It runs until --stop or the end of the session; an idle kernel does not keep"
-          + " the nodes."
+          + " its port, prints its address and opens it in your browser (not with --json). Kernels"
+          + " see the session's environment and GPUs; with --gpus, only those that it claims, and"
+          + " runs get the others. It runs until --stop or the end of the session; an idle kernel"
+          + " does not keep the nodes."
     },
     footer = {"$ gpush jupyter --print", "http://localhost:8888/?token=51a0f3"})
 public final class JupyterCommand implements Action {
@@ -54,44 +54,37 @@ public final class JupyterCommand implements Action {
   @Option(names = "--stop", description = "stop the server and its kernels")
   boolean stop;
 
-  @Option(names = "--json", description = "as JSON; open nothing")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
-    if (kind.isPresent() && !KINDS.contains(kind.get())) {
-      throw Values.bad("jupyter", kind.get() + " is none of lab, notebook, server");
-    }
+    kind.ifPresent(word -> Values.oneOf("jupyter", "KIND", word, KINDS));
     SessionView session = call.session();
-    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
-    return stop ? stop(call, session, node) : open(call, session, node);
+    var at = new JupyterServer(call, session, call.node(session, on));
+    return stop ? stop(at) : open(at);
   }
 
-  private int open(Call call, SessionView session, int node) throws InterruptedException {
-    JupyterServer server;
-    try (Talk.Step _ = call.talk().step("starting Jupyter on node " + node)) {
-      server = server(call, session, node);
+  private int open(JupyterServer at) throws InterruptedException {
+    Call call = at.call();
+    JupyterServer.Running server;
+    try (Talk.Step _ = call.talk().step("starting Jupyter on node " + at.node())) {
+      server = server(at);
     }
     PortForward forward =
         call.services()
             .sessions()
             .forward(
-                session.name(), new PortTarget(Optional.of(node), server.port()), Optional.empty())
+                at.session().name(),
+                new PortTarget(Optional.of(at.node()), server.port()),
+                Optional.empty())
             .getFirst();
     String address = address(server, forward.local());
-    if (json) {
+    if (call.common().json) {
       call.print(
           Json.object(
-              "url",
-              address,
-              "node",
-              node,
-              "port",
-              server.port(),
-              "local",
-              forward.local(),
-              "token",
-              server.token()));
+              "url", address,
+              "node", at.node(),
+              "port", server.port(),
+              "local", forward.local(),
+              "token", server.token()));
       return 0;
     }
     call.print(address + "\n");
@@ -101,23 +94,20 @@ public final class JupyterCommand implements Action {
         : call.invocation().spawn(List.of(opener.get().toString(), address), Map.of());
   }
 
-  private JupyterServer server(Call call, SessionView session, int node)
-      throws InterruptedException {
+  private JupyterServer.Running server(JupyterServer at) throws InterruptedException {
     List<String> kinds = kind.map(List::of).orElse(KINDS);
     if (gpus.isPresent()) {
       GpuRequest wanted = GpuRequest.parse(gpus.get());
       if (wanted.isNone()) {
         throw Values.bad("jupyter", "--gpus claims at least one; without it, nothing is claimed");
       }
-      return NotebookRun.start(call, session, node, wanted, kinds).server(call);
+      return NotebookRun.start(at, wanted, kinds).server();
     }
-    Optional<NotebookRun> there = NotebookRun.on(call, session, node);
-    return there.isPresent()
-        ? there.get().server(call)
-        : JupyterServer.on(call, session, node, kinds);
+    Optional<NotebookRun> there = NotebookRun.on(at);
+    return there.isPresent() ? there.get().server() : at.start(kinds);
   }
 
-  private String address(JupyterServer server, int port) {
+  private String address(JupyterServer.Running server, int port) {
     // Without a page the server itself shows the one that it was started for.
     String page = kind.map(JupyterCommand::page).orElse("");
     return "http://localhost:" + port + server.url() + page + "?token=" + server.token();
@@ -131,40 +121,35 @@ public final class JupyterCommand implements Action {
     };
   }
 
-  private static int stop(Call call, SessionView session, int node) throws InterruptedException {
-    Optional<NotebookRun> run = NotebookRun.on(call, session, node);
-    Optional<JupyterServer> stopped =
-        run.isPresent()
-            ? JupyterServer.find(call, session, node)
-            : JupyterServer.stop(call, session, node);
+  private static int stop(JupyterServer at) throws InterruptedException {
+    Optional<NotebookRun> run = NotebookRun.on(at);
+    Optional<JupyterServer.Running> stopped = run.isPresent() ? at.find() : at.stop();
     if (run.isEmpty() && stopped.isEmpty()) {
-      call.say("no Jupyter server that gpush started runs on node " + node);
+      at.call().say("no Jupyter server that gpush started runs on node " + at.node());
       return 0;
     }
-    stopped.ifPresent(server -> unforward(call, session, server));
-    call.say(
-        "the Jupyter server of node " + node + " is stopped, with its kernels" + free(call, run));
+    stopped.ifPresent(server -> unforward(at, server));
+    String freed = run.isPresent() ? freed(run.get()) : "";
+    at.call()
+        .say("the Jupyter server of node " + at.node() + " is stopped, with its kernels" + freed);
     return 0;
   }
 
-  private static String free(Call call, Optional<NotebookRun> run) throws InterruptedException {
-    if (run.isEmpty()) {
-      return "";
-    }
-    RunView ended = run.get().stop(call);
+  private static String freed(NotebookRun run) throws InterruptedException {
+    RunView ended = run.stop();
     return ended.isOver()
         ? "; "
             + String.join(", ", ended.slots())
             + (ended.slots().size() == 1 ? " is" : " are")
             + " free"
-        : "; node " + run.get().node() + " has not said yet that run " + ended.number() + " ended";
+        : "; node " + run.at().node() + " has not said yet that run " + ended.number() + " ended";
   }
 
-  private static void unforward(Call call, SessionView session, JupyterServer server) {
-    Sessions sessions = call.services().sessions();
-    for (PortForward forward : sessions.forwards(session.name())) {
-      if (forward.node() == server.node() && forward.port() == server.port()) {
-        sessions.unforward(session.name(), forward.local());
+  private static void unforward(JupyterServer at, JupyterServer.Running server) {
+    Sessions sessions = at.call().services().sessions();
+    for (PortForward forward : sessions.forwards(at.session().name())) {
+      if (forward.node() == at.node() && forward.port() == server.port()) {
+        sessions.unforward(at.session().name(), forward.local());
       }
     }
   }

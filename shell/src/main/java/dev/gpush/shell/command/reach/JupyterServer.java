@@ -14,10 +14,8 @@ import java.util.Optional;
 /**
  * The Jupyter server of one node: it lives until it is stopped or the session ends, and its own
  * file beside the workspace says its port and token.
- *
- * @param url path of its pages, with a slash at both ends
  */
-record JupyterServer(int node, int port, String url, String token) {
+record JupyterServer(Call call, SessionView session, int node) {
   /** Of a shell: a command that is not there. */
   private static final int NOT_FOUND = 127;
 
@@ -103,6 +101,13 @@ record JupyterServer(int node, int port, String url, String token) {
 
   private static final String STOP = "found && kill \"$pid\"\n";
 
+  /**
+   * One that runs.
+   *
+   * @param url path of its pages, with a slash at both ends
+   */
+  record Running(int port, String url, String token) {}
+
   /** What starts one: nothing runs there yet. */
   record Program(String folder, List<String> words) {
     Program {
@@ -115,16 +120,13 @@ record JupyterServer(int node, int port, String url, String token) {
    *
    * @param kinds the first that is installed is started
    */
-  static JupyterServer on(Call call, SessionView session, int node, List<String> kinds)
-      throws InterruptedException {
-    NodeAnswer answer = required(call, session, node, CHOOSE + START, kinds);
-    return read(node, answer);
+  Running start(List<String> kinds) throws InterruptedException {
+    return read(required(CHOOSE + START, kinds));
   }
 
   /** What would start one there; empty: one runs already. */
-  static Optional<Program> program(Call call, SessionView session, int node, List<String> kinds)
-      throws InterruptedException {
-    NodeAnswer answer = required(call, session, node, CHOOSE + PRINT, kinds);
+  Optional<Program> program(List<String> kinds) throws InterruptedException {
+    NodeAnswer answer = required(CHOOSE + PRINT, kinds);
     List<String> lines = answer.printed().lines().toList();
     return answer.printed().startsWith("{") || lines.size() < 2
         ? Optional.empty()
@@ -132,35 +134,29 @@ record JupyterServer(int node, int port, String url, String token) {
   }
 
   /** Waits a moment for the one that was started there. */
-  static Optional<JupyterServer> await(Call call, SessionView session, int node)
-      throws InterruptedException {
-    return found(call, session, node, WAIT);
+  Optional<Running> await() throws InterruptedException {
+    return found(WAIT);
   }
 
   /** The one that runs there. */
-  static Optional<JupyterServer> find(Call call, SessionView session, int node)
-      throws InterruptedException {
-    return found(call, session, node, "found\n");
+  Optional<Running> find() throws InterruptedException {
+    return found("found\n");
   }
 
   /** Stops it with its kernels, and returns it as it was; empty: none runs there. */
-  static Optional<JupyterServer> stop(Call call, SessionView session, int node)
-      throws InterruptedException {
-    return found(call, session, node, STOP);
+  Optional<Running> stop() throws InterruptedException {
+    return found(STOP);
   }
 
-  private static Optional<JupyterServer> found(
-      Call call, SessionView session, int node, String script) throws InterruptedException {
+  private Optional<Running> found(String script) throws InterruptedException {
     var answer = new NodeAnswer(call.invocation());
-    int status = run(call, session, node, script, List.of(), answer);
-    return status == 0 ? Optional.of(read(node, answer)) : Optional.empty();
+    int status = run(script, List.of(), answer);
+    return status == 0 ? Optional.of(read(answer)) : Optional.empty();
   }
 
-  private static NodeAnswer required(
-      Call call, SessionView session, int node, String script, List<String> kinds)
-      throws InterruptedException {
+  private NodeAnswer required(String script, List<String> kinds) throws InterruptedException {
     var answer = new NodeAnswer(call.invocation());
-    int status = run(call, session, node, script, kinds, answer);
+    int status = run(script, kinds, answer);
     if (status != 0) {
       throw new GpushException(
           new LaunchFailure.NoJupyter(
@@ -169,11 +165,10 @@ record JupyterServer(int node, int port, String url, String token) {
     return answer;
   }
 
-  private static JupyterServer read(int node, NodeAnswer answer) {
+  private Running read(NodeAnswer answer) {
     try {
       Json said = Json.parse(answer.printed());
-      return new JupyterServer(
-          node,
+      return new Running(
           said.integer("port").orElse(0),
           said.text("base_url").orElse("/"),
           said.text("token").orElse(""));
@@ -183,13 +178,7 @@ record JupyterServer(int node, int port, String url, String token) {
     }
   }
 
-  private static int run(
-      Call call,
-      SessionView session,
-      int node,
-      String script,
-      List<String> words,
-      NodeAnswer answer)
+  private int run(String script, List<String> words, NodeAnswer answer)
       throws InterruptedException {
     var command = new ArrayList<>(List.of("/bin/sh", "-c", FIND + script, "sh"));
     command.addAll(words);

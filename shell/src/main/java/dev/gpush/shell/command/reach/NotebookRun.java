@@ -9,7 +9,6 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import java.time.Duration;
 import java.util.List;
@@ -20,104 +19,97 @@ import java.util.Optional;
  * A Jupyter server that is a run, because it claims GPUs: no other run gets them until it is
  * stopped or its node is given back.
  */
-record NotebookRun(SessionView session, int node, RunView run) {
+record NotebookRun(JupyterServer at, RunView run) {
   /** For kernels to be told. */
   private static final Duration GRACE = Duration.ofSeconds(10);
 
   /** The one that is in progress on this node. */
-  static Optional<NotebookRun> on(Call call, SessionView session, int node) {
-    String prefix = node + ":";
-    return runs(call).list(session.name()).stream()
+  static Optional<NotebookRun> on(JupyterServer at) {
+    return runs(at).list(at.session().name()).stream()
         .filter(run -> run.kind() == RunKind.NOTEBOOK && !run.isOver())
-        .filter(run -> run.slots().stream().anyMatch(slot -> slot.startsWith(prefix)))
+        .filter(run -> run.nodes().contains(at.node()))
         .findFirst()
-        .map(run -> new NotebookRun(session, node, run));
+        .map(run -> new NotebookRun(at, run));
   }
 
   /** Starts one on that node with this many GPUs, unless one like it runs there. */
-  static NotebookRun start(
-      Call call, SessionView session, int node, GpuRequest gpus, List<String> kinds)
+  static NotebookRun start(JupyterServer at, GpuRequest gpus, List<String> kinds)
       throws InterruptedException {
+    SessionView session = at.session();
     if (gpus.count() > session.gpus().count()) {
       var lacking =
           new SessionFailure.Difference("gpus", session.gpus().toString(), gpus.toString());
       throw new GpushException(new SessionFailure.Differs(session.name().text(), List.of(lacking)));
     }
-    Optional<NotebookRun> there = on(call, session, node);
+    Optional<NotebookRun> there = on(at);
     if (there.isPresent()) {
-      return there.get().having(call, gpus);
+      return there.get().having(gpus);
     }
     JupyterServer.Program program =
-        JupyterServer.program(call, session, node, kinds)
-            .orElseThrow(() -> another(call, node, "has a Jupyter server that claims no GPUs"));
+        at.program(kinds)
+            .orElseThrow(() -> another(at, "has a Jupyter server that claims no GPUs"));
     var command =
         new RunRequest.Command(
             program.words(),
             session.root(),
             Optional.empty(),
-            call.environment(),
+            at.call().environment(),
             Map.of("JUPYTER_RUNTIME_DIR", program.folder()));
     var claim =
         new RunRequest.Claim(
-            Optional.empty(), Optional.of(gpus), Optional.of(String.valueOf(node)), false);
+            Optional.empty(), Optional.of(gpus), Optional.of("" + at.node()), false);
     RunView run =
-        runs(call)
+        runs(at)
             .launch(
                 session.name(),
                 new RunRequest(command, claim, RunRequest.Ranks.usual(), false)
                     .as(RunKind.NOTEBOOK),
-                call.talk());
-    return new NotebookRun(session, node, run);
+                at.call().talk());
+    return new NotebookRun(at, run);
   }
 
-  private NotebookRun having(Call call, GpuRequest gpus) {
+  private NotebookRun having(GpuRequest gpus) {
     if (run.slots().size() != gpus.count()) {
       throw another(
-          call, node, "has a notebook that claims " + run.slots().size() + ", not " + gpus.count());
+          at, "has a notebook that claims " + run.slots().size() + ", not " + gpus.count());
     }
     return this;
   }
 
-  private static GpushException another(Call call, int node, String has) {
+  private static GpushException another(JupyterServer at, String has) {
+    String stop = at.call().commands().of("jupyter --on " + at.node() + " --stop");
     return Values.bad(
-        "jupyter",
-        "node "
-            + node
-            + " "
-            + has
-            + "; "
-            + call.commands().of("jupyter --on " + node + " --stop")
-            + " ends that first");
+        "jupyter", "node " + at.node() + " " + has + "; " + stop + " ends that first");
   }
 
   /** Its server, once it answers. */
-  JupyterServer server(Call call) throws InterruptedException {
+  JupyterServer.Running server() throws InterruptedException {
     while (true) {
-      Optional<JupyterServer> server = JupyterServer.await(call, session, node);
+      Optional<JupyterServer.Running> server = at.await();
       if (server.isPresent()) {
         return server.get();
       }
-      if (runs(call).find(session.name(), Optional.of(run.number())).isOver()) {
+      if (runs(at).find(at.session().name(), Optional.of(run.number())).isOver()) {
         String words = String.join(" ", run.words().stream().limit(3).toList());
         throw new GpushException(
             new LaunchFailure.NoJupyter(
-                node,
+                at.node(),
                 words,
                 "run "
                     + run.number()
                     + " has ended; "
-                    + call.commands().of("logs " + run.number())
+                    + at.call().commands().of("logs " + run.number())
                     + " says why"));
       }
     }
   }
 
   /** Returns when it has ended, and its GPUs are free again. */
-  RunView stop(Call call) throws InterruptedException {
-    return runs(call).stop(session.name(), run.number(), "TERM", GRACE, call.talk());
+  RunView stop() throws InterruptedException {
+    return runs(at).stop(at.session().name(), run.number(), "TERM", GRACE, at.call().talk());
   }
 
-  private static Runs runs(Call call) {
-    return call.services().runs();
+  private static Runs runs(JupyterServer at) {
+    return at.call().services().runs();
   }
 }

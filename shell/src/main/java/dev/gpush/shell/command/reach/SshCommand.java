@@ -1,7 +1,6 @@
 package dev.gpush.shell.command.reach;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.text.RawText;
@@ -35,6 +34,11 @@ public final class SshCommand implements Action.OfWords {
   @Override
   public void words(List<String> given) {
     words = List.copyOf(given);
+  }
+
+  @Override
+  public boolean hasJson() {
+    return false;
   }
 
   @Override
@@ -72,11 +76,7 @@ public final class SshCommand implements Action.OfWords {
 
   private String target(Call call) {
     SessionView session = call.session();
-    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
-    if (node >= session.nodes().size()) {
-      throw new GpushException(
-          new SessionFailure.UnknownNode(session.name().text(), node, session.nodes().size()));
-    }
+    int node = call.node(session, on);
     return session.name() + (node == 0 ? "" : "-" + node);
   }
 

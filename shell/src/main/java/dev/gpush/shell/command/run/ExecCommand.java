@@ -2,6 +2,7 @@ package dev.gpush.shell.command.run;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Streams;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -38,9 +39,6 @@ public final class ExecCommand implements Action.OfWords {
       description = "with a terminal, for full-screen programs")
   boolean tty;
 
-  @Option(names = "--json", description = "each line as JSON, then the exit status")
-  boolean json;
-
   private List<String> words = List.of();
 
   @Override
@@ -56,7 +54,7 @@ public final class ExecCommand implements Action.OfWords {
     if (all && on.isPresent()) {
       throw Values.bad("exec", "--all and --on cannot be used together");
     }
-    if (json && tty) {
+    if (call.common().json && tty) {
       throw Values.bad("exec", "--json and --tty cannot be used together");
     }
     List<Integer> listed = Values.numbers("--on", on).stream().toList();
@@ -71,7 +69,7 @@ public final class ExecCommand implements Action.OfWords {
       call.say("no terminal on the node, because there is none here");
     }
     int node = nodes.stream().findFirst().orElse(0);
-    if (json) {
+    if (call.common().json) {
       return lines(call, session, nodes.isEmpty() ? List.of(node) : nodes);
     }
     if (nodes.size() > 1) {
@@ -98,11 +96,8 @@ public final class ExecCommand implements Action.OfWords {
   }
 
   private int raw(Call call, SessionView session, int node) throws InterruptedException {
-    AutoCloseable raw = call.invocation().terminal().orElseThrow().raw();
-    try {
+    try (Streams.Raw _ = call.invocation().terminal().orElseThrow().raw()) {
       return exec(call, session, node, true);
-    } finally {
-      restore(raw);
     }
   }
 
@@ -116,15 +111,5 @@ public final class ExecCommand implements Action.OfWords {
   private List<String> command() {
     boolean line = words.size() == 1 && words.getFirst().chars().anyMatch(Character::isWhitespace);
     return line ? List.of("/bin/sh", "-c", words.getFirst()) : words;
-  }
-
-  private static void restore(AutoCloseable raw) throws InterruptedException {
-    try {
-      raw.close();
-    } catch (RuntimeException | InterruptedException failed) {
-      throw failed;
-    } catch (Exception failed) {
-      throw new IllegalStateException("the terminal cannot be restored", failed);
-    }
   }
 }

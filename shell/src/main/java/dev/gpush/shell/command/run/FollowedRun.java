@@ -1,6 +1,5 @@
 package dev.gpush.shell.command.run;
 
-import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.LogRequest;
@@ -148,9 +147,7 @@ final class FollowedRun {
 
   private void tell(Throwable failed) {
     if (failed instanceof GpushException known) {
-      List<String> words = List.of("stop", "-s", session.text(), "" + run);
-      var failures = new FailureText(words, call.commands());
-      call.console().write(true, call.console().look().bytes(failures.of(known.failure())));
+      call.write(known.failure(), List.of("stop", "-s", session.text(), "" + run));
     } else {
       call.services().gateway().bugs().report("run", failed);
     }

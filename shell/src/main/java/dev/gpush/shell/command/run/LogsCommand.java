@@ -66,9 +66,6 @@ public final class LogsCommand implements Action {
   @Option(names = "--fetch", description = "write all output into files, one for each rank")
   boolean fetch;
 
-  @Option(names = "--json", description = "each line as JSON, then how the run ended")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (fetch && (follow || launcher || ranks.or(() -> since).isPresent())) {
@@ -81,7 +78,7 @@ public final class LogsCommand implements Action {
     var asked = new LogRequest(shown, follow, Values.time("--since", since));
     SessionView session = call.session();
     RunView run = RunNumbers.find(call, session.name(), number);
-    if (!json) {
+    if (!call.common().json) {
       Verdict.write(call, run);
     }
     if (fetch) {
@@ -93,10 +90,10 @@ public final class LogsCommand implements Action {
       Detach.say(call, run.number());
       return ExitStatus.LEFT.number();
     }
-    if (!json && run.failure().isEmpty()) {
+    if (!call.common().json && run.failure().isEmpty()) {
       Verdict.write(call, session.name(), run.number());
     }
-    if (json) {
+    if (call.common().json) {
       call.printLine(
           Documents.end(call.services().runs().find(session.name(), Optional.of(run.number()))));
     }
@@ -110,7 +107,7 @@ public final class LogsCommand implements Action {
     Path logs = session.root().resolve(".gpush").resolve("logs");
     Path folder = logs.resolve(session.name() + "-" + run.number());
     long bytes = call.services().runs().fetch(session.name(), run.number(), folder, call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.fetched(run, folder, bytes));
     }
     call.say(
@@ -126,7 +123,8 @@ public final class LogsCommand implements Action {
   private Optional<Integer> show(Call call, RunView run, LogRequest asked, Detach detach)
       throws InterruptedException {
     SessionName session = SessionName.parse(run.session());
-    var choice = new OutputChoice(launcher ? Set.of() : asked.ranks(), allRanks, json);
+    var choice =
+        new OutputChoice(launcher ? Set.of() : asked.ranks(), allRanks, call.common().json);
     try (var following =
             call.toldShells().follow(call.environment(), PictureChanges.keyOfEnd(run));
         RunPrinter printer = choice.open(call, run)) {

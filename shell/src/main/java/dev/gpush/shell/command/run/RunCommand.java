@@ -3,7 +3,6 @@ package dev.gpush.shell.command.run;
 import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
-import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.UsageFailure;
@@ -50,7 +49,8 @@ import picocli.CommandLine.Option;
           + " generation, and without a script repeats its run. Without a session, gpush makes one, and"
           + " keeps it for the next run; while it waits in a queue you may close the terminal.",
       "On a terminal a line that several ranks print alike is shown once, with who printed it. A"
-          + " file or a pipe gets every line of every rank.",
+          + " file or a pipe gets every line of every rank. With --json each line is a document;"
+          + " with --detach the run is one.",
       "Ctrl-C interrupts the ranks; a second one kills them. In the shell of gpush, Ctrl-Z leaves"
           + " a run that has started, and the run goes on. The exit status is that of the earliest"
           + " failing rank, or 255 if gpush itself fails."
@@ -146,9 +146,6 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--detach", description = "return when all ranks have started; with --snapshot")
   boolean detach;
 
-  @Option(names = "--json", description = "each line as JSON; with --detach, the run")
-  boolean json;
-
   @Option(names = "--down", description = "give the session back when the run has ended")
   boolean down;
 
@@ -169,21 +166,14 @@ public final class RunCommand implements Action.OfWords {
     if (detach && watch) {
       throw Values.bad("run", "--watch follows the run, and --detach does not");
     }
-    boolean isBatch = words.stream().limit(1).anyMatch(word -> isBatch(call, word));
-    Optional<Long> generation = generation(isBatch);
+    Optional<String> first = words.stream().findFirst();
+    boolean isBatch = first.filter(word -> isBatch(call, word)).isPresent();
+    Optional<String> taskFile = first.filter(word -> word.matches(".*\\.sky\\.ya?ml"));
+    Optional<Long> generation = generation(isBatch || taskFile.isPresent());
     Set<Integer> shown = Values.numbers("--ranks", ranks);
     Optional<BatchHeaders> script =
-        words.stream()
-            .limit(1)
-            .filter(_ -> isBatch)
-            .findFirst()
-            .map(file -> ScriptHeaders.read(call, file));
-    Optional<TaskFile> task =
-        words.stream()
-            .limit(1)
-            .filter(word -> word.matches(".*\\.sky\\.ya?ml"))
-            .findFirst()
-            .map(file -> task(call, file));
+        first.filter(_ -> isBatch).map(file -> ScriptHeaders.read(call, file));
+    Optional<TaskFile> task = taskFile.map(file -> task(call, file));
     Optional<Integer> count =
         Values.nodes(nodes)
             .or(() -> script.flatMap(BatchHeaders::nodes))
@@ -205,8 +195,8 @@ public final class RunCommand implements Action.OfWords {
             : runs.launch(target(call, script), request, event -> tell(call, event), talk);
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
-    var choice = new OutputChoice(shown, allRanks, json);
-    if (detach && json) {
+    var choice = new OutputChoice(shown, allRanks, call.common().json);
+    if (detach && call.common().json) {
       call.print(Documents.run(run, call.now()));
     } else {
       tellTrace(call, run, choice);
@@ -249,14 +239,14 @@ public final class RunCommand implements Action.OfWords {
   }
 
   /** One session knows it, and of its scripts nothing is known here. */
-  private Optional<Long> generation(boolean isBatch) {
+  private Optional<Long> generation(boolean isScript) {
     if (at.isEmpty()) {
       return Optional.empty();
     }
     if (watch) {
       throw Values.bad("run", "--watch runs what is saved, and --at what was saved before");
     }
-    if (isBatch || words.stream().limit(1).anyMatch(word -> word.matches(".*\\.sky\\.ya?ml"))) {
+    if (isScript) {
       throw Values.bad(
           "run", "--at repeats " + words.getFirst() + " only without its name: gpush run --at G41");
     }
@@ -420,8 +410,6 @@ public final class RunCommand implements Action.OfWords {
   }
 
   private static void writeKept(Call call, SessionName session, Failure failure) {
-    List<String> words = List.of("down", "-s", session.text());
-    var failures = new FailureText(words, call.commands());
-    call.console().write(true, call.console().look().bytes(failures.of(failure)));
+    call.write(failure, List.of("down", "-s", session.text()));
   }
 }

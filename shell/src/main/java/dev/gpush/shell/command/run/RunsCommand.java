@@ -44,9 +44,6 @@ public final class RunsCommand implements Action {
   private static final List<String> HEADING =
       List.of("RUN", "STATE", "EXIT", "RANKS", "STARTED", "TOOK", "CODE", "COMMAND");
 
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
-
   @Option(
       names = "--diff",
       arity = "2",
@@ -65,7 +62,7 @@ public final class RunsCommand implements Action {
     try (Talk.Step _ = call.talk().step("asking for the runs")) {
       runs = call.services().runs().list(session.name());
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Json.array(runs.stream().map(run -> Documents.run(run, call.now())).toList()));
       return 0;
     }
@@ -121,7 +118,7 @@ public final class RunsCommand implements Action {
     try (Talk.Step _ = call.talk().step("comparing the runs")) {
       found = call.services().runs().differences(session.name(), first, second);
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Json.array(found.stream().map(Documents::difference).toList()));
       return;
     }

@@ -3,7 +3,6 @@ package dev.gpush.shell.command.run;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.run.RunView;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -34,9 +33,6 @@ public final class StopCommand implements Action {
   @Option(names = "--kill", description = "kill the ranks at once")
   boolean kill;
 
-  @Option(names = "--json", description = "what was stopped, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     Optional<SessionView> named = sessionOfThatName(call);
@@ -65,7 +61,7 @@ public final class StopCommand implements Action {
   }
 
   private int ended(Call call, SessionView session, RunView run, String how) {
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.stopped(session, Optional.of(run)));
     }
     call.say("run " + run.number() + how + outcome(run));
@@ -91,10 +87,11 @@ public final class StopCommand implements Action {
 
   /** For a session that still waits, cancels its request, because nothing runs yet. */
   private boolean givesUp(Call call, SessionView session) {
-    boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
-    boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());
+    boolean isGivenUp =
+        session.state().isWaiting()
+            && call.services().sessions().giveUp(session.name(), call.talk());
     if (isGivenUp) {
-      if (json) {
+      if (call.common().json) {
         call.print(Documents.stopped(session, Optional.empty()));
       }
       call.say(session.name() + " is cancelled: it no longer waits for nodes");

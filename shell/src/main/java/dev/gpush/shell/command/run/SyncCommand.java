@@ -1,7 +1,5 @@
 package dev.gpush.shell.command.run;
 
-import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
@@ -13,7 +11,6 @@ import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SendText;
 import dev.gpush.shell.render.SyncText;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -72,9 +69,6 @@ public final class SyncCommand implements Action {
       description = "say why this path is sent or not, and the line that says so")
   Optional<String> explain = Optional.empty();
 
-  @Option(names = "--json", description = "what the nodes have now, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (keep.isPresent()) {
@@ -83,7 +77,7 @@ public final class SyncCommand implements Action {
     if (words.size() > 1) {
       throw Values.bad("sync", "only --keep takes more than one word");
     }
-    String what = words.isEmpty() ? NOW : words.getFirst();
+    String what = words.isEmpty() ? NOW : Values.oneOf("sync", "WHAT", words.getFirst(), ACTIONS);
     if (overwrite && !what.equals(NOW)) {
       throw Values.bad("sync", "--overwrite is for gpush sync now");
     }
@@ -91,21 +85,12 @@ public final class SyncCommand implements Action {
       return explain(call, explain.get());
     }
     Sessions sessions = call.services().sessions();
+    SessionView session = call.session();
     return switch (what) {
-      case NOW -> now(call, call.session());
-      case "status" -> {
-        SessionView session = call.session();
-        yield show(call, session, sessions.syncState(session.name()));
-      }
-      case "pause" -> {
-        SessionView session = call.session();
-        yield show(call, session, sessions.pauseSync(session.name()));
-      }
-      case "resume" -> {
-        SessionView session = call.session();
-        yield show(call, session, sessions.resumeSync(session.name()));
-      }
-      default -> throw Values.bad("sync", "WHAT must be status, pause, resume or now, not " + what);
+      case "status" -> show(call, session, sessions.syncState(session.name()));
+      case "pause" -> show(call, session, sessions.pauseSync(session.name()));
+      case "resume" -> show(call, session, sessions.resumeSync(session.name()));
+      default -> now(call, session);
     };
   }
 
@@ -118,9 +103,7 @@ public final class SyncCommand implements Action {
     if (overwrite || explain.isPresent()) {
       throw Values.bad("sync", "--keep goes with neither --overwrite nor --explain");
     }
-    if (!SIDES.contains(side)) {
-      throw Values.bad("sync", "--keep must be laptop or node, not " + side);
-    }
+    Values.oneOf("sync", "--keep", side, SIDES);
     if (words.isEmpty()) {
       throw Values.bad("sync", "--keep needs the paths that it decides about, or . for all");
     }
@@ -128,28 +111,13 @@ public final class SyncCommand implements Action {
     var request =
         new KeepRequest(
             side.equals("laptop") ? KeepRequest.Side.LAPTOP : KeepRequest.Side.NODE,
-            words.stream().map(path -> inWorkspace(call, session, path)).toList());
+            words.stream().map(path -> call.insideWorkspace(session, path)).toList());
     return synced(
         call, session, call.services().sessions().keep(session.name(), request, call.talk()));
   }
 
-  private static String inWorkspace(Call call, SessionView session, String path) {
-    Path root = session.root();
-    Path from = call.folder().startsWith(root) ? call.folder() : root;
-    try {
-      Path file = from.resolve(path).normalize();
-      if (file.startsWith(root)) {
-        return root.relativize(file).toString();
-      }
-    } catch (InvalidPathException invalid) {
-      throw new GpushException(new UsageFailure.BadValue("PATH", path, "a file name"), invalid);
-    }
-    throw new GpushException(
-        new UsageFailure.BadValue("PATH", path, "a path inside the workspace " + root));
-  }
-
   private int synced(Call call, SessionView session, long generation) {
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.synced(session, generation));
     }
     call.say(session.name() + " has G" + generation + " on all nodes");
@@ -161,7 +129,7 @@ public final class SyncCommand implements Action {
       throw Values.bad("sync", "--explain is for a path alone, without --overwrite and WHAT");
     }
     SendReason reason = call.services().rules().explain(call.folder(), path);
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.explained(reason));
     } else {
       Path root = call.services().configs().load(call.folder()).root();
@@ -171,7 +139,7 @@ public final class SyncCommand implements Action {
   }
 
   private int show(Call call, SessionView session, SyncView state) {
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.sync(session, state));
     } else {
       var text = new SyncText(state);

@@ -95,7 +95,7 @@ final class WatchedRun {
       if (isLeft.get()) {
         throw lost;
       }
-      write(lost.failure());
+      call.write(lost.failure(), call.words());
       return Optional.empty();
     }
   }
@@ -112,7 +112,7 @@ final class WatchedRun {
       if (failed.failure() instanceof SessionFailure.Gone) {
         throw failed;
       }
-      write(failed.failure());
+      call.write(failed.failure(), call.words());
       call.say("waiting for the next save; Ctrl-C leaves");
       return Optional.empty();
     }
@@ -132,10 +132,6 @@ final class WatchedRun {
     call.say(end + "waiting for the next save; Ctrl-C leaves");
   }
 
-  private void write(Failure failure) {
-    call.console().write(true, call.console().look().bytes(call.failures().of(failure)));
-  }
-
   private void report(Throwable bug) {
     call.services().gateway().bugs().report("run", bug);
   }
@@ -152,7 +148,7 @@ final class WatchedRun {
     @Override
     public void failed(Failure failure) {
       call.console().freshLine();
-      write(failure);
+      call.write(failure, call.words());
     }
   }
 }

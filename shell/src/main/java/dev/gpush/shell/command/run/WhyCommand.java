@@ -36,7 +36,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -69,9 +68,6 @@ public final class WhyCommand implements Action {
       arity = "0..1",
       description = "the number of a run, or a session")
   Optional<String> what;
-
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
 
   /** What was found. */
   private record Answer(
@@ -108,7 +104,7 @@ public final class WhyCommand implements Action {
     try (Talk.Step _ = call.talk().step("looking at what happens")) {
       answer = answer(call).traced();
     }
-    if (json) {
+    if (call.common().json) {
       call.print(
           WhyDocuments.of(
               answer.session(),
@@ -137,9 +133,7 @@ public final class WhyCommand implements Action {
           List.of());
     }
     SessionView session = call.session(what.or(call::named));
-    return SessionExplanation.hasNodes(session)
-        ? withNodes(call, session)
-        : withoutNodes(call, session);
+    return session.state().hasNodes() ? withNodes(call, session) : withoutNodes(call, session);
   }
 
   private Answer withoutNodes(Call call, SessionView session) throws InterruptedException {

@@ -34,9 +34,6 @@ public final class AdoptCommand implements Action {
       description = "also from a machine that may still use it; that one then only watches")
   boolean take;
 
-  @Option(names = "--json", description = "the session as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (name.isPresent() && call.common().session.isPresent()) {
@@ -44,7 +41,7 @@ public final class AdoptCommand implements Action {
     }
     SessionView session =
         call.services().sessions().adopt(name.or(call::named), take, call.folder(), call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.session(session, call.now()));
     }
     call.say(

@@ -7,7 +7,6 @@ import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Action;
@@ -17,7 +16,6 @@ import dev.gpush.shell.render.CheckText;
 import dev.gpush.shell.render.PlanText;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -74,9 +72,6 @@ public final class CheckCommand implements Action {
   @Option(names = "--level", paramLabel = "N", description = "0, 1 or 2; default 1")
   Optional<String> level = Optional.empty();
 
-  @Option(names = "--json", description = "the report or the plan as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (!plan) {
@@ -86,7 +81,7 @@ public final class CheckCommand implements Action {
       throw Values.bad("check", "--plan and --level cannot be used together");
     }
     FabricPlan made = facts.isPresent() ? imagined(call, facts.get()) : present(call);
-    if (json) {
+    if (call.common().json) {
       call.print(made.json());
     } else {
       call.print(PlanText.of(made, call.console().look().columns()));
@@ -103,8 +98,8 @@ public final class CheckCommand implements Action {
     CheckReport report =
         call.services()
             .runs()
-            .check(call.session().name(), command(call), options(), asked, call.talk());
-    if (json) {
+            .check(call.session().name(), call.noCommand(), options(), asked, call.talk());
+    if (call.common().json) {
       call.print(report.json());
     } else {
       call.print(CheckText.of(report, call.commands()));
@@ -112,16 +107,11 @@ public final class CheckCommand implements Action {
     return (report.isPassed() ? ExitStatus.DONE : ExitStatus.FAILED).number();
   }
 
-  private static RunRequest.Command command(Call call) {
-    return new RunRequest.Command(
-        List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
-  }
-
   /** Of the nodes of the session, as they are now. */
   private FabricPlan present(Call call) throws InterruptedException {
     SessionName session = call.session().name();
     try (Talk.Step _ = call.talk().step("asking the nodes for their network")) {
-      return call.services().runs().plan(session, command(call), options(), call.talk());
+      return call.services().runs().plan(session, call.noCommand(), options(), call.talk());
     }
   }
 

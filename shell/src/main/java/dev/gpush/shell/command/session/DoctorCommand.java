@@ -25,9 +25,6 @@ import picocli.CommandLine.Option;
       "ok      devbox  2 nodes on local, all linked"
     })
 public final class DoctorCommand implements Action {
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
-
   @Option(
       names = "--end",
       description = "release gangs that this home started but no longer tracks")
@@ -42,7 +39,7 @@ public final class DoctorCommand implements Action {
               ? call.services().sessions().endForgotten(call.talk())
               : call.services().sessions().doctor();
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Json.array(findings.stream().map(Documents::finding).toList()));
     } else if (findings.isEmpty()) {
       call.say(

@@ -1,7 +1,6 @@
 package dev.gpush.shell.command.session;
 
 import dev.gpush.core.session.SessionName;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Ending;
 import dev.gpush.core.session.Sessions.GivenBack;
@@ -37,9 +36,6 @@ public final class DownCommand implements Action {
   @Option(names = "--dry-run", description = "show what would end and be lost; end nothing")
   boolean dryRun;
 
-  @Option(names = "--json", description = "what was stopped and kept, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (name.isPresent() && call.common().session.isPresent()) {
@@ -50,7 +46,7 @@ public final class DownCommand implements Action {
     }
     SessionView session = call.sessionToEnd(name, "give back");
     GivenBack end = down(call, session.name(), discard);
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.givenBack(session, end));
     }
     return 0;
@@ -58,14 +54,13 @@ public final class DownCommand implements Action {
 
   private int look(Call call, SessionView session) throws InterruptedException {
     Ending end = call.services().sessions().ending(session.name(), call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.ending(session, end));
       return 0;
     }
-    boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
     call.print(
         session.name()
-            + (waits ? " would no longer wait for " : " would give back ")
+            + (session.state().isWaiting() ? " would no longer wait for " : " would give back ")
             + session.shape()
             + " on "
             + session.backend()

@@ -24,9 +24,6 @@ public final class ExtendCommand implements Action {
   @Option(names = "--for", paramLabel = "TIME", description = "from now: 30m, 2h, 1d12h")
   Optional<String> fromNow;
 
-  @Option(names = "--json", description = "the session as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) {
     SessionView before = call.session();
@@ -35,7 +32,7 @@ public final class ExtendCommand implements Action {
     try (Talk.Step _ = call.talk().step("moving the end of " + before.name())) {
       session = call.services().sessions().extend(before.name(), end);
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.session(session, call.now()));
     }
     String left = SessionText.lease(session);

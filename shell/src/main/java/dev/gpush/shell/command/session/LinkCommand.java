@@ -28,9 +28,6 @@ public final class LinkCommand implements Action {
   @Option(names = "--windows", description = "the ssh of Windows, from inside WSL")
   boolean windows;
 
-  @Option(names = "--json", description = "whether ssh finds sessions now, as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) {
     SshAccess ssh = call.services().gateway().ssh();
@@ -52,7 +49,7 @@ public final class LinkCommand implements Action {
     } else if (!print) {
       ssh.link(call.talk());
     }
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.link(ssh));
     } else if (print) {
       call.print(ssh.configText());

@@ -10,7 +10,6 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 @Command(
     name = "nodes",
@@ -27,13 +26,10 @@ import picocli.CommandLine.Option;
       "1     lab1  127.0.0.1  0/4 cpu  8     up    G42   idle 40m  ~/w/1/proj"
     })
 public final class NodesCommand implements Action {
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) {
     SessionView session = call.session();
-    if (json) {
+    if (call.common().json) {
       call.print(Json.array(session.nodes().stream().map(Documents::node).toList()));
       return 0;
     }

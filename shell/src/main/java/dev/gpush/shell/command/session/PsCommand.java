@@ -20,7 +20,6 @@ import dev.gpush.shell.render.Table;
 import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 @Command(
     name = "ps",
@@ -39,9 +38,6 @@ import picocli.CommandLine.Option;
       "devbox is synced: all nodes have G43"
     })
 public final class PsCommand implements Action {
-  @Option(names = "--json", description = "as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) {
     List<SessionView> sessions;
@@ -51,7 +47,7 @@ public final class PsCommand implements Action {
               ? List.of(call.session())
               : call.services().sessions().list();
     }
-    if (json) {
+    if (call.common().json) {
       call.print(
           Json.array(sessions.stream().map(view -> Documents.session(view, call.now())).toList()));
       return 0;
@@ -90,9 +86,7 @@ public final class PsCommand implements Action {
 
   /** Why its nodes are kept, or since when nothing keeps them. */
   private static void sayActivity(Call call, SessionView session) {
-    boolean hasNodes =
-        session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
-    if (hasNodes && !session.lease().activity().isEmpty()) {
+    if (session.state().hasNodes() && !session.lease().activity().isEmpty()) {
       call.say(session.name() + ": " + Clean.line(session.lease().activity()));
     }
   }

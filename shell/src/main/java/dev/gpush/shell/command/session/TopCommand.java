@@ -69,9 +69,6 @@ public final class TopCommand implements Action {
   @Option(names = "--once", description = "one picture, then end")
   boolean once;
 
-  @Option(names = "--json", description = "each picture as a line of JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     TopView.Sort by = sort.map(TopCommand::sort).orElse(TopView.Sort.NODE);
@@ -82,7 +79,7 @@ public final class TopCommand implements Action {
             .terminal()
             .filter(terminal -> !terminal.type().isEmpty() && !terminal.type().equals("dumb"))
             .filter(_ -> !Look.isPlain(call.environment()));
-    boolean isOnce = once || (!json && screen.isEmpty());
+    boolean isOnce = once || (!call.common().json && screen.isEmpty());
     Duration pause = isOnce && interval.isEmpty() ? TopPictures.BRIEF : asked;
     SessionView session = call.session();
     TopView view = TopView.of(by, only);
@@ -93,7 +90,7 @@ public final class TopCommand implements Action {
         print(call, session, view, settled(call, pictures));
         return 0;
       }
-      if (!json) {
+      if (!call.common().json) {
         return new TopLoop(call.invocation(), call.console(), view)
             .run(screen.orElseThrow(), pictures::next);
       }
@@ -110,7 +107,7 @@ public final class TopCommand implements Action {
   }
 
   private void print(Call call, SessionView session, TopView view, TopPicture picture) {
-    if (json) {
+    if (call.common().json) {
       call.print(SampleDocuments.picture(session.name().text(), picture));
       return;
     }
@@ -120,22 +117,17 @@ public final class TopCommand implements Action {
   }
 
   private static TopView.Sort sort(String text) {
-    return Arrays.stream(TopView.Sort.values())
-        .filter(each -> each.word().equals(text.toLowerCase(Locale.ROOT)))
-        .findFirst()
-        .orElseThrow(() -> bad("--sort", text, "one of " + String.join(", ", SORTS)));
+    String word = Values.oneOf("top", "--sort", text.toLowerCase(Locale.ROOT), SORTS);
+    return TopView.Sort.values()[SORTS.indexOf(word)];
   }
 
   private static Duration seconds(String text) {
     boolean isNumber = text.matches("[0-9]{1,4}([.][0-9]{1,3})?");
     double seconds = isNumber ? Double.parseDouble(text) : 0;
     if (seconds < LEAST || seconds > MOST) {
-      throw bad("--interval", text, "a number of seconds from 0.1 to 3600");
+      throw new GpushException(
+          new UsageFailure.BadValue("--interval", text, "a number of seconds from 0.1 to 3600"));
     }
     return Duration.ofMillis(Math.round(seconds * 1000));
-  }
-
-  private static GpushException bad(String option, String text, String rule) {
-    return new GpushException(new UsageFailure.BadValue(option, text, rule));
   }
 }

@@ -6,7 +6,6 @@ import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.Message;
 import dev.gpush.core.gang.GpuRequest;
-import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionState;
@@ -26,7 +25,6 @@ import dev.gpush.shell.render.Table;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -107,9 +105,6 @@ public final class UpCommand implements Action {
   @Option(names = "--dry-run", description = "show where and when; reserve nothing")
   boolean dryRun;
 
-  @Option(names = "--json", description = "the session as JSON")
-  boolean json;
-
   @Override
   public int run(Call call) throws InterruptedException {
     if (discard && !replace) {
@@ -156,7 +151,7 @@ public final class UpCommand implements Action {
       outlook = call.services().sessions().plan(request);
     }
     var failures = call.failures();
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.plans(outlook, failures));
     } else {
       Table table = new Table("BACKEND", "WHEN", "WHAT");
@@ -231,7 +226,7 @@ public final class UpCommand implements Action {
     Sessions sessions = call.services().sessions();
     SessionView session =
         detach ? sessions.upDetached(request, call.talk()) : sessions.up(request, call.talk());
-    if (json) {
+    if (call.common().json) {
       call.print(Documents.session(session, call.now()));
     }
     if (session.state() == SessionState.QUEUED) {
@@ -269,12 +264,9 @@ public final class UpCommand implements Action {
 
   /** Only what is wrong: the nodes are there, and a run may still be what the user wants. */
   private void sayProblems(Call call, SessionView session) throws InterruptedException {
-    var command =
-        new RunRequest.Command(
-            List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
     List<FabricFinding> problems;
     try (Talk.Step _ = call.talk().step("asking the nodes for their network")) {
-      problems = call.services().runs().problems(session.name(), command, call.talk());
+      problems = call.services().runs().problems(session.name(), call.noCommand(), call.talk());
     }
     problems.forEach(problem -> call.say("warning: " + problem.sentence()));
     if (!problems.isEmpty()) {

@@ -93,7 +93,7 @@ final class JupyterCommandTest {
         ? 3
         $ gpush jupyter tree
         2> gpush: gpush jupyter was not run
-        2>   because tree is none of lab, notebook, server
+        2>   because KIND must be lab, notebook or server, not 'tree'
         2>   try: gpush help jupyter
         ? 2
         $ gpush jupyter --stop

@@ -1,10 +1,15 @@
 package dev.gpush.shell.command.reach;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
+import dev.gpush.shell.command.ViewChange;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What {@code gpush ssh} starts, and what it refuses. */
@@ -40,6 +45,18 @@ final class SshCommandTest {
         2>   try: gpush exec --all hostname
         ? 255
         """);
+  }
+
+  @Test
+  void aSessionThatWaitsHasNoNodeToName() {
+    SessionView session = desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.sessions.change(new ViewChange(session).queued("place 3").view());
+
+    for (String line : List.of("pull --on 0 a.txt", "ssh", "code --on 1", "jupyter --on 5")) {
+      FakeInvocation client = desk.client("gpush " + line);
+      assertNotEquals(0, desk.call(client), line);
+      assertTrue(client.errText().contains("devbox has no nodes yet"), client.errText());
+    }
   }
 
   private String spawned(String line) {
