@@ -3,7 +3,6 @@ package dev.gpush.launch.node;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,11 +67,7 @@ public final class Pythons {
       Answer one = askNode(nodes.getFirst(), choices, environment);
       return nodes.stream().map(_ -> one).toList();
     }
-    var asking = new ArrayList<Work<Answer, RuntimeException>>();
-    for (LaunchNode node : nodes) {
-      asking.add(() -> askNode(node, choices, environment));
-    }
-    return tasks.all("python", asking);
+    return tasks.each("python", nodes, node -> askNode(node, choices, environment));
   }
 
   private Answer askNode(LaunchNode node, Choices choices, Map<String, String> environment)
