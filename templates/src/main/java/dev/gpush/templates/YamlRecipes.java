@@ -4,6 +4,7 @@ import dev.gpush.core.fabric.Recipe;
 import dev.gpush.core.fabric.Recipes;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.text.Resource;
 import dev.gpush.templates.schema.Found;
 import dev.gpush.templates.schema.Place;
 import dev.gpush.templates.schema.RecipeReader;
@@ -11,9 +12,6 @@ import dev.gpush.templates.schema.RecipeReader.Table;
 import dev.gpush.templates.schema.ValueType.Simple;
 import dev.gpush.templates.yaml.Yaml;
 import dev.gpush.templates.yaml.YamlReader;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,7 +56,7 @@ public final class YamlRecipes implements Recipes {
   }
 
   private static List<Recipe> shipped() {
-    YamlReader.Reading reading = YamlReader.read(bytes());
+    YamlReader.Reading reading = YamlReader.read(Resource.bytes(YamlRecipes.class, "recipes.yaml"));
     Yaml value =
         reading.content().stream()
             .flatMap(content -> content.entries().stream())
@@ -74,16 +72,5 @@ public final class YamlRecipes implements Recipes {
       throw new IllegalStateException("recipes.yaml: " + table.flaws());
     }
     return table.recipes();
-  }
-
-  private static byte[] bytes() {
-    try (InputStream input = YamlRecipes.class.getResourceAsStream("recipes.yaml")) {
-      if (input == null) {
-        throw new IllegalStateException("not in the jar: recipes.yaml");
-      }
-      return input.readNBytes(YamlReader.MOST_BYTES);
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
-    }
   }
 }

@@ -4,11 +4,11 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Resource;
 import dev.gpush.launch.fabric.gang.RankFabric;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.PythonFacts;
-import dev.gpush.launch.node.Resources;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,7 +60,7 @@ final class CollectiveCheck {
 
   private final LaunchSite site;
   private final Tasks tasks;
-  private final String program = Resources.text(CollectiveCheck.class, "collective.py");
+  private final String program = Resource.text(CollectiveCheck.class, "collective.py");
 
   CollectiveCheck(LaunchSite site, Tasks tasks) {
     this.site = site;

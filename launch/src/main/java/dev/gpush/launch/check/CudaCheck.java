@@ -3,9 +3,9 @@ package dev.gpush.launch.check;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Resource;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
-import dev.gpush.launch.node.Resources;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +19,7 @@ final class CudaCheck {
 
   private final LaunchSite site;
   private final Tasks tasks;
-  private final String program = Resources.text(CudaCheck.class, "cuda.py");
+  private final String program = Resource.text(CudaCheck.class, "cuda.py");
 
   CudaCheck(LaunchSite site, Tasks tasks) {
     this.site = site;

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Resource;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +35,7 @@ public final class NodeEnvironments {
   private final AtomicReference<Optional<EnvironmentChoice>> had =
       new AtomicReference<>(Optional.empty());
 
-  private final String script = Resources.text(NodeEnvironments.class, "setup.sh");
+  private final String script = Resource.text(NodeEnvironments.class, "setup.sh");
 
   public NodeEnvironments(LaunchSite site, Tasks tasks) {
     this.site = site;

@@ -3,6 +3,7 @@ package dev.gpush.launch.node;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Resource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,9 +33,9 @@ public final class Pythons {
 
   private final LaunchSite site;
   private final Tasks tasks;
-  private final String shell = Resources.text("probe.sh");
-  private final String program = Resources.text("probe.py");
-  private final String search = Resources.text("find_torch.py");
+  private final String shell = Resource.text(Pythons.class, "probe.sh");
+  private final String program = Resource.text(Pythons.class, "probe.py");
+  private final String search = Resource.text(Pythons.class, "find_torch.py");
   private final Map<Question, PythonFacts> known = new ConcurrentHashMap<>();
 
   /** Everything that an answer depends on. */

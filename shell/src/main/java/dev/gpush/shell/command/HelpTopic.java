@@ -1,9 +1,6 @@
 package dev.gpush.shell.command;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import dev.gpush.core.text.Resource;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
@@ -34,14 +31,6 @@ enum HelpTopic {
 
   /** At most 80 columns wide. */
   String text() {
-    String name = "topics/" + word() + ".txt";
-    try (InputStream text = HelpTopic.class.getResourceAsStream(name)) {
-      if (text == null) {
-        throw new IllegalStateException(name + " is not in the jar");
-      }
-      return new String(text.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
-    }
+    return Resource.text(HelpTopic.class, "topics/" + word() + ".txt");
   }
 }
