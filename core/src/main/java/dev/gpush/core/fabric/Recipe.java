@@ -1,5 +1,6 @@
 package dev.gpush.core.fabric;
 
+import dev.gpush.core.text.Worded;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -61,40 +62,29 @@ public record Recipe(
     }
   }
 
-  /** What patterns are compared with. */
-  public enum Kind {
+  /** What patterns are compared with; the word is the key in YAML. */
+  public enum Kind implements Worded {
     /** Files and devices that only this provider's machines have. */
-    FILES("files"),
+    FILES,
     /** Labels of the node, {@code KEY} or {@code KEY=VALUE}. */
-    LABELS("labels"),
+    LABELS,
     /** What the machine's firmware says of vendor and product. */
-    PRODUCT("product"),
+    PRODUCT,
     /** PCI vendor of the RDMA devices, as {@code 0x15b3}. */
-    VENDORS("vendors"),
+    VENDORS,
     /** Names of variables that the image or the session has. */
-    ENVIRONMENT("environment"),
+    ENVIRONMENT,
     /** Models of GPUs. */
-    GPUS("gpus"),
+    GPUS,
     /** Names of RDMA devices. */
-    DEVICES("devices"),
+    DEVICES,
     /** Names of network interfaces. */
-    INTERFACES("interfaces"),
+    INTERFACES,
     /** Link layers of active RDMA ports: InfiniBand, Ethernet. */
-    LINK("link");
+    LINK;
 
     /** Names are given by whoever installs a machine, so they prove nothing by themselves. */
     private static final Set<Kind> NAMES = Set.of(DEVICES, INTERFACES, LINK);
-
-    private final String word;
-
-    Kind(String word) {
-      this.word = word;
-    }
-
-    /** The key in YAML. */
-    public String word() {
-      return word;
-    }
 
     /** Whether a match of this kind can prove the provider without another. */
     public boolean isProof() {

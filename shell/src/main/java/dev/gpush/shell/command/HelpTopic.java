@@ -1,26 +1,16 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.text.Resource;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.Optional;
+import dev.gpush.core.text.Worded;
 
 /** What {@code gpush help} explains besides commands; the texts are resources. */
-enum HelpTopic {
+enum HelpTopic implements Worded {
   SLURM,
   KUBERNETES,
   SKYPILOT,
   IDE,
   NCCL,
   AGENTS;
-
-  static Optional<HelpTopic> named(String word) {
-    return Arrays.stream(values()).filter(topic -> topic.word().equals(word)).findFirst();
-  }
-
-  String word() {
-    return name().toLowerCase(Locale.ROOT);
-  }
 
   /** The title of the text. A skill's is below the lines that programs read. */
   String summary() {

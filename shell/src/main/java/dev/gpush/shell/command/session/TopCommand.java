@@ -5,6 +5,7 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.text.Worded;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -120,9 +121,7 @@ public final class TopCommand implements Action {
   }
 
   private static TopView.Sort sort(String text) {
-    return Arrays.stream(TopView.Sort.values())
-        .filter(each -> each.word().equals(text.toLowerCase(Locale.ROOT)))
-        .findFirst()
+    return Worded.of(TopView.Sort.class, text.toLowerCase(Locale.ROOT))
         .orElseThrow(() -> bad("--sort", text, "one of " + String.join(", ", SORTS)));
   }
 
