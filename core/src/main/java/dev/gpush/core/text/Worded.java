@@ -9,7 +9,7 @@ public interface Worded {
   /** Of the constant. */
   String name();
 
-  /** {@code leads-out} of LEADS_OUT. It is promised: WordsTest has all of them. */
+  /** {@code leads-out} of LEADS_OUT. It is promised: EnumWordsTest has all of them. */
   default String word() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  * The words of all enums that make them from their names: JSON, records and the ledger have them,
  * so that a constant with another name would be another word there.
  */
-final class WordsTest {
+final class EnumWordsTest {
   private static final String WORDS =
       """
       Authority: user site recipe discovery nccl
@@ -52,7 +52,7 @@ final class WordsTest {
         new ClassFileImporter()
             .importPackages("dev.gpush").stream()
                 .filter(type -> type.isEnum() && type.isAssignableTo(Worded.class))
-                .map(WordsTest::words)
+                .map(EnumWordsTest::words)
                 .sorted()
                 .collect(Collectors.joining());
 
