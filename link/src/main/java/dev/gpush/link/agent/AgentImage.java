@@ -121,7 +121,7 @@ public final class AgentImage implements AgentProgram {
 
   /** The agent's modules by their paths, as in {@code link/frames}, sorted. */
   static List<String> modules() {
-    return Resource.text(AgentImage.class, "index.txt")
+    return Resource.text(AgentImage.class, INDEX)
         .lines()
         .filter(name -> name.endsWith(".py"))
         .map(name -> name.substring(0, name.length() - 3))
