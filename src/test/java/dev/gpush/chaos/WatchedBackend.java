@@ -5,46 +5,32 @@ import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.AgentLinks;
 import dev.gpush.core.backend.Capabilities.AgentPipes;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
-import dev.gpush.core.backend.Discovered;
-import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
-import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.testkit.fake.PassingBackend;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
 /** The real one; remembers what was asked for, and straight pipes break with their gateway. */
-record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
-  @Override
-  public String name() {
-    return real.name();
-  }
+final class WatchedBackend extends PassingBackend {
+  private final Life life;
+  private final Scene scene;
 
-  @Override
-  public String kind() {
-    return real.kind();
-  }
-
-  @Override
-  public String describe() {
-    return real.describe();
-  }
-
-  @Override
-  public Plan plan(GangRequest request) {
-    return real.plan(request);
+  WatchedBackend(Backend real, Life life, Scene scene) {
+    super(real);
+    this.life = life;
+    this.scene = scene;
   }
 
   @Override
   public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     scene.asked(request);
     life.moment();
-    Gang gang = real.reserve(request, waiter);
+    Gang gang = super.reserve(request, waiter);
     life.moment();
     return gang;
   }
@@ -59,7 +45,7 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    Capabilities all = real.capabilities();
+    Capabilities all = super.capabilities();
     Capabilities watched = all;
     if (all.queue().isPresent()) {
       RequestQueue queue = all.queue().get();
@@ -83,31 +69,16 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
   }
 
   @Override
-  public Observation observe(Gang gang) {
-    return real.observe(gang);
-  }
-
-  @Override
-  public void renew(Gang gang, LeaseTerms terms) {
-    real.renew(gang, terms);
-  }
-
-  @Override
   public List<String> release(Gang gang, Duration limit) throws InterruptedException {
     life.moment();
-    List<String> kept = real.release(gang, limit);
+    List<String> kept = super.release(gang, limit);
     life.moment();
     return kept;
   }
 
   @Override
-  public List<Discovered> discover(String owner) {
-    return real.discover(owner);
-  }
-
-  @Override
   public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
-    return life.kept(real.spawn(gang, node, arguments));
+    return life.kept(super.spawn(gang, node, arguments));
   }
 
   /** The dead have none, and no relay either. */
@@ -117,10 +88,5 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
     } catch (IOException dead) {
       return Optional.empty();
     }
-  }
-
-  @Override
-  public List<String> interpreters(Gang gang) {
-    return real.interpreters(gang);
   }
 }

@@ -2,13 +2,12 @@ package dev.gpush.app;
 
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.core.file.WholeFile;
+import dev.gpush.core.text.Sha256;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -69,12 +68,6 @@ final class MachineId {
   }
 
   static String hash(String text) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(hash, 0, BYTES);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    return Sha256.hex(text, BYTES);
   }
 }

@@ -4,10 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.text.Resource;
 import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.PythonChoice;
 import dev.gpush.launch.node.PythonFacts;
-import dev.gpush.launch.node.Resources;
+import dev.gpush.launch.node.Pythons;
 import dev.gpush.launch.plan.TorchImport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -115,7 +116,12 @@ final class PythonTest {
       throws IOException, InterruptedException {
     var arguments =
         new ArrayList<>(
-            List.of("sh", "-c", Resources.text("probe.sh"), "sh", Resources.text("probe.py")));
+            List.of(
+                "sh",
+                "-c",
+                Resource.text(Pythons.class, "probe.sh"),
+                "sh",
+                Resource.text(Pythons.class, "probe.py")));
     arguments.addAll(List.of(candidates));
     var builder = new ProcessBuilder(arguments).redirectErrorStream(true);
     builder.environment().keySet().removeAll(List.of("VIRTUAL_ENV", "CONDA_PREFIX"));

@@ -6,6 +6,7 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.text.Sha256;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.home.LocalFile;
 import dev.gpush.sync.home.LocalMoves;
@@ -421,7 +422,7 @@ final class Pull {
   }
 
   private String receive(Path part) throws IOException {
-    MessageDigest digest = Hashes.digest();
+    MessageDigest digest = Sha256.digest();
     String hash = "";
     boolean isLast = false;
     try (FileChannel out =

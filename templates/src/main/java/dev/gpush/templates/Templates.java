@@ -6,13 +6,11 @@ import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.text.Nearest;
+import dev.gpush.core.text.Resource;
 import dev.gpush.templates.schema.Found;
 import dev.gpush.templates.schema.Place;
 import dev.gpush.templates.yaml.Flaw;
-import dev.gpush.templates.yaml.YamlReader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,14 +107,7 @@ final class Templates {
   }
 
   private static byte[] shipped(String name) {
-    try (InputStream input = Templates.class.getResourceAsStream(name + ".yaml")) {
-      if (input == null) {
-        throw new IllegalStateException("not in the jar: " + name + ".yaml");
-      }
-      return input.readNBytes(YamlReader.MOST_BYTES);
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
-    }
+    return Resource.bytes(Templates.class, name + ".yaml");
   }
 
   private List<Path> ownFiles() {

@@ -7,11 +7,10 @@ import dev.gpush.core.fabric.Recipe.Proof;
 import dev.gpush.core.fabric.Recipe.Script;
 import dev.gpush.core.fabric.Recipe.Setting;
 import dev.gpush.core.fabric.Recipes;
+import dev.gpush.core.text.Resource;
+import dev.gpush.core.text.Worded;
 import dev.gpush.templates.yaml.Yaml;
 import dev.gpush.templates.yaml.YamlReader;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +20,7 @@ import java.util.stream.Stream;
 public final class YamlRecipes implements Recipes {
   @Override
   public List<Recipe> all() {
-    YamlReader.Reading reading = YamlReader.read(bytes());
+    YamlReader.Reading reading = YamlReader.read(Resource.bytes(YamlRecipes.class, "recipes.yaml"));
     Yaml file =
         reading
             .content()
@@ -61,9 +60,7 @@ public final class YamlRecipes implements Recipes {
   }
 
   private static Kind kind(String word) {
-    return Stream.of(Kind.values())
-        .filter(kind -> kind.word().equals(word))
-        .findFirst()
+    return Worded.of(Kind.class, word)
         .orElseThrow(() -> new IllegalStateException("recipes.yaml: no kind " + word));
   }
 
@@ -80,16 +77,5 @@ public final class YamlRecipes implements Recipes {
 
   private static Stream<Yaml.Entry> entries(Yaml yaml) {
     return yaml instanceof Yaml.Mapping(_, var entries) ? entries.stream() : Stream.of();
-  }
-
-  private static byte[] bytes() {
-    try (InputStream input = YamlRecipes.class.getResourceAsStream("recipes.yaml")) {
-      if (input == null) {
-        throw new IllegalStateException("not in the jar: recipes.yaml");
-      }
-      return input.readAllBytes();
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
-    }
   }
 }

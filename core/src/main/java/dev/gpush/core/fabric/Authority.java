@@ -1,33 +1,17 @@
 package dev.gpush.core.fabric;
 
-import java.util.Optional;
-import java.util.stream.Stream;
+import dev.gpush.core.text.Worded;
 
 /** Who decides a variable, the strongest first. */
-public enum Authority {
+public enum Authority implements Worded {
   /** gpush.yaml, --env, words before the command: never changed. */
-  USER("user"),
+  USER,
   /** nccl.conf of the node and the environment of its image: never changed. */
-  SITE("site"),
+  SITE,
   /** A recipe whose evidence was found on the node. */
-  RECIPE("recipe"),
+  RECIPE,
   /** What the facts of the nodes say. */
-  DISCOVERY("discovery"),
+  DISCOVERY,
   /** NCCL's own choice: the variable stays unset. */
-  NCCL("nccl");
-
-  private final String word;
-
-  Authority(String word) {
-    this.word = word;
-  }
-
-  /** As JSON has it. */
-  public String word() {
-    return word;
-  }
-
-  static Optional<Authority> named(String word) {
-    return Stream.of(values()).filter(each -> each.word.equals(word)).findFirst();
-  }
+  NCCL
 }

@@ -1,6 +1,7 @@
 package dev.gpush.core.fabric;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Worded;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,20 +30,10 @@ public record CheckReport(
   }
 
   /** The judgement of one node. */
-  public enum Verdict {
-    OK("ok"),
-    WARNING("warning"),
-    FAILED("failed");
-
-    private final String word;
-
-    Verdict(String word) {
-      this.word = word;
-    }
-
-    public String word() {
-      return word;
-    }
+  public enum Verdict implements Worded {
+    OK,
+    WARNING,
+    FAILED
   }
 
   /** A node is as good as the worst that was found of it. Notes are no judgement. */

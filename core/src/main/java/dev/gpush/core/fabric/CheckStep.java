@@ -1,6 +1,7 @@
 package dev.gpush.core.fabric;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Worded;
 
 /**
  * One thing that was looked at, or left out for a reason.
@@ -10,20 +11,10 @@ import dev.gpush.core.json.Json;
  */
 public record CheckStep(String name, Outcome outcome, String detail) {
   /** How it went. */
-  public enum Outcome {
-    PASSED("passed"),
-    FAILED("failed"),
-    SKIPPED("skipped");
-
-    private final String word;
-
-    Outcome(String word) {
-      this.word = word;
-    }
-
-    public String word() {
-      return word;
-    }
+  public enum Outcome implements Worded {
+    PASSED,
+    FAILED,
+    SKIPPED
   }
 
   Json.Obj json() {

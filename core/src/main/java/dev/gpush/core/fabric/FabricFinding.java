@@ -1,8 +1,7 @@
 package dev.gpush.core.fabric;
 
 import dev.gpush.core.json.Json;
-import java.util.Optional;
-import java.util.stream.Stream;
+import dev.gpush.core.text.Worded;
 
 /**
  * Something about the gang's network that the user should know.
@@ -16,27 +15,13 @@ public record FabricFinding(
     Severity severity, String kind, NodeSet nodes, String what, String cost, String remedy) {
 
   /** Whether a run can be launched in spite of it. */
-  public enum Severity {
+  public enum Severity implements Worded {
     /** No run starts on this gang. */
-    REFUSED("refused"),
+    REFUSED,
     /** The run starts, slower or at a risk. */
-    WARNING("warning"),
+    WARNING,
     /** Something could not be known; NCCL is left alone. */
-    NOTE("note");
-
-    private final String word;
-
-    Severity(String word) {
-      this.word = word;
-    }
-
-    public String word() {
-      return word;
-    }
-
-    static Optional<Severity> named(String word) {
-      return Stream.of(values()).filter(each -> each.word.equals(word)).findFirst();
-    }
+    NOTE
   }
 
   public boolean isRefusal() {
@@ -63,7 +48,7 @@ public record FabricFinding(
 
   static FabricFinding read(Json json) {
     return new FabricFinding(
-        json.text("severity").flatMap(Severity::named).orElse(Severity.NOTE),
+        Worded.of(Severity.class, json.text("severity").orElse("")).orElse(Severity.NOTE),
         json.text("kind").orElse(""),
         NodeSet.read(json.get("nodes").orElse(Json.object())),
         json.text("what").orElse(""),

@@ -1,6 +1,7 @@
 package dev.gpush.core.fabric;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -34,28 +35,12 @@ public record NodeSet(List<Integer> numbers) {
 
   /** {@code node 5}, {@code nodes 0-2, 7}. */
   public String words() {
-    return (numbers.size() == 1 ? "node " : "nodes ") + ranges();
+    return (numbers.size() == 1 ? "node " : "nodes ") + Phrase.ranges(numbers);
   }
 
   /** {@code all} of so many nodes, else {@code 0-2,7}. */
   public String cell(int total) {
-    return numbers.size() == total ? "all" : ranges().replace(" ", "");
-  }
-
-  private String ranges() {
-    var parts = new ArrayList<String>();
-    int at = 0;
-    while (at < numbers.size()) {
-      int end = at;
-      while (end + 1 < numbers.size() && numbers.get(end + 1) == numbers.get(end) + 1) {
-        end++;
-      }
-      // Two neighbours are a pair, not a range.
-      boolean isRange = end - at >= 2;
-      parts.add(isRange ? numbers.get(at) + "-" + numbers.get(end) : "" + numbers.get(at));
-      at = isRange ? end + 1 : at + 1;
-    }
-    return String.join(", ", parts);
+    return numbers.size() == total ? "all" : Phrase.ranges(numbers).replace(" ", "");
   }
 
   Json json() {

@@ -1,6 +1,7 @@
 package dev.gpush.core.fabric;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Worded;
 import java.util.Optional;
 
 /**
@@ -46,6 +47,6 @@ public record PlannedVariable(
         NodeSet.read(json.get("nodes").orElse(Json.object())),
         json.text("why").orElse(""),
         json.text("from").orElse(""),
-        json.text("authority").flatMap(Authority::named).orElse(Authority.NCCL));
+        Worded.of(Authority.class, json.text("authority").orElse("")).orElse(Authority.NCCL));
   }
 }

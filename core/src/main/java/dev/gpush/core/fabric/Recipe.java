@@ -1,5 +1,6 @@
 package dev.gpush.core.fabric;
 
+import dev.gpush.core.text.Worded;
 import java.util.List;
 import java.util.Optional;
 
@@ -55,36 +56,25 @@ public record Recipe(
     }
   }
 
-  /** What patterns are compared with. */
-  public enum Kind {
+  /** What patterns are compared with; the word is the key in YAML. */
+  public enum Kind implements Worded {
     /** Files and devices that only this provider's machines have. */
-    FILES("files"),
+    FILES,
     /** Labels of the node, {@code KEY} or {@code KEY=VALUE}. */
-    LABELS("labels"),
+    LABELS,
     /** What the machine's firmware says of vendor and product. */
-    PRODUCT("product"),
+    PRODUCT,
     /** PCI vendor of the RDMA devices, as {@code 0x15b3}. */
-    VENDORS("vendors"),
+    VENDORS,
     /** Names of variables that the image or the session has. */
-    ENVIRONMENT("environment"),
+    ENVIRONMENT,
     /** Models of GPUs. */
-    GPUS("gpus"),
+    GPUS,
     /** Names of RDMA devices. */
-    DEVICES("devices"),
+    DEVICES,
     /** Names of network interfaces. */
-    INTERFACES("interfaces"),
+    INTERFACES,
     /** Link layers of active RDMA ports: InfiniBand, Ethernet. */
-    LINK("link");
-
-    private final String word;
-
-    Kind(String word) {
-      this.word = word;
-    }
-
-    /** The key in YAML. */
-    public String word() {
-      return word;
-    }
+    LINK
   }
 }

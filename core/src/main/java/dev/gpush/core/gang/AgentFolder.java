@@ -1,10 +1,7 @@
 package dev.gpush.core.gang;
 
 import dev.gpush.core.json.Json;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
+import dev.gpush.core.text.Sha256;
 import java.util.Map;
 
 /** Where an agent is found on its node: docs/technical/link.md section 1. */
@@ -28,13 +25,6 @@ public final class AgentFolder {
 
   /** The name of the folder with its socket, in the user's own folder there. */
   public static String name(GangId gang, int node) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256")
-              .digest((gang.text() + "/" + node).getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(hash, 0, NAME_BYTES);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    return Sha256.hex(gang.text() + "/" + node, NAME_BYTES);
   }
 }

@@ -13,21 +13,32 @@ public final class AgentStart {
 
   /** For any node of a gang: the agent finds out by itself which node it is. It holds no locks. */
   public static Json.Obj of(GangRequest request) {
+    return of(
+            request.requester().holder(),
+            request.gang().text(),
+            request.nodes(),
+            request.lease().json())
+        .with("owner", request.requester().owner())
+        .with("name", request.requester().session());
+  }
+
+  /** For a gang without an owner and a name. */
+  public static Json.Obj of(String holder, String gang, int nodes, Json.Obj lease) {
     return Json.object(
         "owner",
-        request.requester().owner(),
+        "",
         "holder",
-        request.requester().holder(),
+        holder,
         "gang",
-        request.gang().text(),
+        gang,
         "nodes",
-        request.nodes(),
+        nodes,
         "name",
-        request.requester().session(),
+        "",
         "locks",
         List.of(),
         "lease",
-        request.lease().json(),
+        lease,
         "request",
         Json.object());
   }
@@ -52,27 +63,8 @@ public final class AgentStart {
    * release.
    */
   public static Json.Obj again(Gang gang, NodeInfo node) {
-    Json.Obj nobody =
-        Json.object(
-            "owner",
-            "",
-            "holder",
-            "",
-            "gang",
-            gang.id().text(),
-            "nodes",
-            gang.nodes().size(),
-            "name",
-            "",
-            "locks",
-            List.of(),
-            "lease",
-            new LeaseTerms(Optional.empty(), LeaseTerms.UNCLAIMED).json(),
-            "hold_only",
-            true,
-            "request",
-            Json.object());
-    return at(nobody, node);
+    Json.Obj lease = new LeaseTerms(Optional.empty(), LeaseTerms.UNCLAIMED).json();
+    return at(of("", gang.id().text(), gang.nodes().size(), lease), node).with("hold_only", true);
   }
 
   private static Json.Obj at(Json.Obj start, NodeInfo node) {

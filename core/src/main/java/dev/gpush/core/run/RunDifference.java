@@ -1,5 +1,7 @@
 package dev.gpush.core.run;
 
+import dev.gpush.core.text.Worded;
+
 /**
  * One thing that differed between two runs.
  *
@@ -9,27 +11,16 @@ package dev.gpush.core.run;
  */
 public record RunDifference(Kind kind, String what, String first, String second) {
   /** What it is part of, in the order in which people look. */
-  public enum Kind {
+  public enum Kind implements Worded {
     /** The files, by their generation. */
-    CODE("code"),
+    CODE,
     /** The words, the place and the nodes. */
-    COMMAND("command"),
+    COMMAND,
     /** The interpreter. */
-    PYTHON("python"),
+    PYTHON,
     /** Variables that gpush set. */
-    ENVIRONMENT("environment"),
+    ENVIRONMENT,
     /** The plan of the network. */
-    PLAN("plan");
-
-    private final String word;
-
-    Kind(String word) {
-      this.word = word;
-    }
-
-    /** As JSON has it. */
-    public String word() {
-      return word;
-    }
+    PLAN
   }
 }

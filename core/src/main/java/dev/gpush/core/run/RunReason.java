@@ -1,10 +1,9 @@
 package dev.gpush.core.run;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Worded;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Why a rank failed, as its node found out (docs/technical/runs.md). Made from the facts that the
@@ -60,23 +59,12 @@ public sealed interface RunReason {
   record NodeLost(Loss loss) implements RunReason {}
 
   /** Why a node has no result. */
-  enum Loss {
+  enum Loss implements Worded {
     /** The node itself is gone. */
     NODE,
     SUPERVISOR,
     /** The gateway ended while it was starting the run, before it reached this node. */
-    START;
-
-    public String code() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-
-    static Loss of(String code) {
-      return Stream.of(values())
-          .filter(each -> each.code().equals(code))
-          .findFirst()
-          .orElse(SUPERVISOR);
-    }
+    START
   }
 
   /** Of a newer agent. */
@@ -126,7 +114,9 @@ public sealed interface RunReason {
               facts.text("address").map(host -> host + ":" + facts.number("port").orElse(0L)),
               facts.number("ms"));
       case "signal" -> new Signalled(facts.integer("signal").orElse(0), message, xids(facts));
-      case "node-lost" -> new NodeLost(Loss.of(facts.text("what").orElse("")));
+      case "node-lost" ->
+          new NodeLost(
+              Worded.of(Loss.class, facts.text("what").orElse("")).orElse(Loss.SUPERVISOR));
       case "exit", "" ->
           signal
               .<RunReason>map(number -> new Signalled(number, "", List.of()))

@@ -3,10 +3,10 @@ package dev.gpush.core.run;
 import dev.gpush.core.talk.Trace;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.Worded;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 public record RunView(
     int number, String session, RunKind kind, Progress progress, Launched launched, String header) {
   /** The state of a run, as far as this gateway knows. */
-  public enum State {
+  public enum State implements Worded {
     STARTING,
     RUNNING,
     STOPPING,
@@ -31,19 +31,6 @@ public record RunView(
     LOST,
     /** The link to a node ended before the run did. */
     UNKNOWN;
-
-    public String word() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-
-    public static State parse(String word) {
-      for (State state : values()) {
-        if (state.word().equals(word)) {
-          return state;
-        }
-      }
-      return UNKNOWN;
-    }
 
     public boolean isOver() {
       return switch (this) {

@@ -1,6 +1,7 @@
 package dev.gpush.core.sample;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Worded;
 import java.util.List;
 import java.util.Optional;
 
@@ -50,7 +51,7 @@ public record RankStack(
    */
   public record Problem(Reason reason, String said) {
     /** What kept py-spy from it. */
-    public enum Reason {
+    public enum Reason implements Worded {
       MISSING,
       DENIED,
       LATE,

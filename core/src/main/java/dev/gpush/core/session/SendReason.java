@@ -1,5 +1,6 @@
 package dev.gpush.core.session;
 
+import dev.gpush.core.text.Worded;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,55 +27,39 @@ public record SendReason(
   private static final Pattern SPECIAL = Pattern.compile("[*?\\[\\\\]| (?= *$)");
 
   /** What the path is on this machine. */
-  public enum Kind {
-    FILE("file"),
-    FOLDER("folder"),
-    LINK("link"),
-    OTHER("other"),
-    MISSING("missing");
-
-    private final String word;
-
-    Kind(String word) {
-      this.word = word;
-    }
-
-    public String word() {
-      return word;
-    }
+  public enum Kind implements Worded {
+    FILE,
+    FOLDER,
+    LINK,
+    OTHER,
+    MISSING
   }
 
   /** What happens to it. */
-  public enum Verdict {
+  public enum Verdict implements Worded {
     /** No rule ignores it, or one includes it. */
-    SENT("sent", true),
+    SENT(true),
     /** Git tracks it, whatever rules say. */
-    TRACKED("tracked", true),
+    TRACKED(true),
     /** After a question, because of its size; not with a save. */
-    LARGE("large", true),
+    LARGE(true),
     /** Of an ignored folder, only what git tracks. */
-    TRACKED_ONLY("tracked-only", true),
-    IGNORED("ignored", false),
+    TRACKED_ONLY(true),
+    IGNORED(false),
     /** A name that is never sent. */
-    NEVER("never", false),
-    LEADS_OUT("leads-out", false),
-    NO_REGULAR_FILE("no-regular-file", false),
+    NEVER(false),
+    LEADS_OUT(false),
+    NO_REGULAR_FILE(false),
     /** A folder above it is a link, which is not followed. */
-    BEHIND_LINK("behind-link", false),
+    BEHIND_LINK(false),
     /** What should be a folder above it is a file. */
-    BELOW_FILE("below-file", false),
-    OUTSIDE("outside", false);
+    BELOW_FILE(false),
+    OUTSIDE(false);
 
-    private final String word;
     private final boolean isSent;
 
-    Verdict(String word, boolean isSent) {
-      this.word = word;
+    Verdict(boolean isSent) {
       this.isSent = isSent;
-    }
-
-    public String word() {
-      return word;
     }
 
     public boolean isSent() {

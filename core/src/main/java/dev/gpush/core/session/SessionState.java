@@ -1,9 +1,9 @@
 package dev.gpush.core.session;
 
-import java.util.Locale;
+import dev.gpush.core.text.Worded;
 
 /** The states of a session; docs/architecture.md has the diagram. */
-public enum SessionState {
+public enum SessionState implements Worded {
   ASKED,
   QUEUED,
   GRANTED,
@@ -12,11 +12,6 @@ public enum SessionState {
   RELEASING,
   RELEASED,
   LEAKED;
-
-  /** The word that people and --json see. */
-  public String word() {
-    return name().toLowerCase(Locale.ROOT);
-  }
 
   /** For nodes. */
   public boolean isWaiting() {

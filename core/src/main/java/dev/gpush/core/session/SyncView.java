@@ -1,6 +1,7 @@
 package dev.gpush.core.session;
 
 import dev.gpush.core.failure.SyncFailure.HeldPath;
+import dev.gpush.core.text.Worded;
 import java.util.List;
 import java.util.Optional;
 
@@ -77,41 +78,21 @@ public record SyncView(
   }
 
   /** Whether saves are sent by themselves. */
-  public enum Mode {
-    LIVE("live"),
-    PAUSED("paused"),
+  public enum Mode implements Worded {
+    LIVE,
+    PAUSED,
     /** Only up, run and sync send. */
-    OFF("off");
-
-    private final String word;
-
-    Mode(String word) {
-      this.word = word;
-    }
-
-    public String word() {
-      return word;
-    }
+    OFF
   }
 
   /** What was changed on the editors' node and is not here. */
-  public enum Incoming {
+  public enum Incoming implements Worded {
     /** Nothing, as far as the node has said. */
-    NONE("none"),
+    NONE,
     /** It comes by itself. */
-    COMING("coming"),
+    COMING,
     /** It comes later, or only a command can bring it. */
-    WAITING("waiting");
-
-    private final String word;
-
-    Incoming(String word) {
-      this.word = word;
-    }
-
-    public String word() {
-      return word;
-    }
+    WAITING
   }
 
   /**

@@ -2,13 +2,12 @@ package dev.gpush.core.talk;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Clean;
+import dev.gpush.core.text.Worded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * How long the start of a session or of a run took, by phases in their order. What it took besides
@@ -18,7 +17,7 @@ import java.util.stream.Stream;
  */
 public record Trace(Duration took, List<Phase> phases) {
   /** What a start waits for; {@link #word} is promised. */
-  public enum Stage {
+  public enum Stage implements Worded {
     /** The answers of the backends. */
     PLAN,
     QUEUE,
@@ -38,15 +37,7 @@ public record Trace(Duration took, List<Phase> phases) {
     SLOTS,
     RANKS,
     /** From the start of the ranks to the first that one of them prints. */
-    OUTPUT;
-
-    public String word() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-
-    private static Optional<Stage> of(String word) {
-      return Stream.of(values()).filter(stage -> stage.word().equals(word)).findFirst();
-    }
+    OUTPUT
   }
 
   /**
@@ -71,7 +62,7 @@ public record Trace(Duration took, List<Phase> phases) {
     }
 
     private static Optional<Phase> from(Json json) {
-      return Stage.of(json.text("phase").orElse(""))
+      return Worded.of(Stage.class, json.text("phase").orElse(""))
           .map(stage -> new Phase(stage, millis(json, "ms"), json.text("what").orElse("")));
     }
   }

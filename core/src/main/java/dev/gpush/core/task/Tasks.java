@@ -49,6 +49,12 @@ public final class Tasks implements AutoCloseable {
     void run() throws IOException;
   }
 
+  /** {@link Work} on one of several items. */
+  @FunctionalInterface
+  public interface WorkOn<I, T, E extends Exception> {
+    T run(I item) throws E, InterruptedException;
+  }
+
   /**
    * @param patience how long interrupted threads may take to end, all together
    */
@@ -178,6 +184,13 @@ public final class Tasks implements AutoCloseable {
       }
     }
     return results(forked);
+  }
+
+  /** As {@link #all(String, List)}: the same work for each of these. */
+  public <I, T, E extends Exception> List<T> each(
+      String task, Collection<I> items, WorkOn<? super I, T, E> work)
+      throws E, InterruptedException {
+    return all(task, items.stream().<Work<T, E>>map(item -> () -> work.run(item)).toList());
   }
 
   /**

@@ -1,9 +1,5 @@
 package dev.gpush.core.text;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
@@ -20,18 +16,11 @@ public final class PhraseTable {
    * @param user beside which the resource is
    */
   public static List<List<String>> rows(Class<?> user, String name, int columns) {
-    try (InputStream source = user.getResourceAsStream(name)) {
-      if (source == null) {
-        throw new IllegalStateException(name + " is not in the jar");
-      }
-      return new String(source.readAllBytes(), StandardCharsets.UTF_8)
-          .lines()
-          .filter(line -> !line.isBlank() && !line.startsWith("#"))
-          .map(line -> row(name, line, columns))
-          .toList();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
+    return Resource.text(user, name)
+        .lines()
+        .filter(line -> !line.isBlank() && !line.startsWith("#"))
+        .map(line -> row(name, line, columns))
+        .toList();
   }
 
   private static List<String> row(String name, String line, int columns) {

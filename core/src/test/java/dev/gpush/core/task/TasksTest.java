@@ -219,6 +219,7 @@ final class TasksTest {
       List<Work<Integer, RuntimeException>> works = List.of(() -> 1, () -> 2, () -> 3);
 
       assertEquals(List.of(1, 2, 3), tasks.all("count", works));
+      assertEquals(List.of(2, 4, 6), tasks.each("double", List.of(1, 2, 3), item -> 2 * item));
     }
   }
 

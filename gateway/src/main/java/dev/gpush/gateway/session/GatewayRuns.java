@@ -32,7 +32,6 @@ import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
@@ -44,7 +43,6 @@ import dev.gpush.launch.Launcher;
 import dev.gpush.launch.journal.NodeOutput;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -442,20 +440,22 @@ final class GatewayRuns implements Runs {
     LiveSession session = linked(name);
     links.ensure(session, nodes, Talk.silent());
     var lines = new NodeOutput(output);
-    var works = new ArrayList<Work<Integer, RuntimeException>>();
-    for (int node : nodes) {
-      Json.Obj request =
-          NodeCommand.request(
-              words,
-              session.node(node).workspace(),
-              SessionEnvironment.onNode(session, node, environment),
-              Optional.empty(),
-              false);
-      var command = new NodeCommand(session.link(node), tasks);
-      works.add(() -> command.run(request, node, lines));
-    }
     try {
-      return tasks.all("exec", works).stream().filter(status -> status != 0).findFirst().orElse(0);
+      List<Integer> statuses =
+          tasks.each(
+              "exec",
+              nodes,
+              node -> {
+                Json.Obj request =
+                    NodeCommand.request(
+                        words,
+                        session.node(node).workspace(),
+                        SessionEnvironment.onNode(session, node, environment),
+                        Optional.empty(),
+                        false);
+                return new NodeCommand(session.link(node), tasks).run(request, node, lines);
+              });
+      return statuses.stream().filter(status -> status != 0).findFirst().orElse(0);
     } catch (GpushException failed) {
       int status = NodeCommand.shellStatus(failed).orElseThrow(() -> failed);
       output.event(0, NodeCommand.complaint(words, status));

@@ -8,14 +8,12 @@ import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.LinkState;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
@@ -42,11 +40,7 @@ final class StackLook {
   }
 
   List<NodeStacks> take() throws InterruptedException {
-    var works = new ArrayList<Work<NodeStacks, RuntimeException>>();
-    for (NodeInfo node : session.gang().nodes()) {
-      works.add(() -> of(node));
-    }
-    return tasks.all("stacks", works);
+    return tasks.each("stacks", session.gang().nodes(), this::of);
   }
 
   private NodeStacks of(NodeInfo node) throws InterruptedException {

@@ -4,12 +4,11 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
+import dev.gpush.core.text.Resource;
 import dev.gpush.launch.fabric.gang.RankFabric;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.PythonFacts;
-import dev.gpush.launch.node.Resources;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +20,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** Runs a collective through the user's torch, on all nodes of a session at once. */
 final class CollectiveCheck {
@@ -60,7 +60,7 @@ final class CollectiveCheck {
 
   private final LaunchSite site;
   private final Tasks tasks;
-  private final String program = Resources.text(CollectiveCheck.class, "collective.py");
+  private final String program = Resource.text(CollectiveCheck.class, "collective.py");
 
   CollectiveCheck(LaunchSite site, Tasks tasks) {
     this.site = site;
@@ -97,14 +97,12 @@ final class CollectiveCheck {
           .<CollectiveReply>map(_ -> new CollectiveReply.Broken("node 0 has no free port"))
           .toList();
     }
-    var asking = new ArrayList<Work<CollectiveReply, RuntimeException>>();
-    for (int node = 0; node < site.nodes().size(); node++) {
-      LaunchNode there = site.nodes().get(node);
-      List<String> words = words(order, node);
-      Map<String, String> environment = environment(order, node, port.get());
-      asking.add(() -> reply(there, words, environment));
-    }
-    return tasks.all("check-collective", asking);
+    return tasks.each(
+        "check-collective",
+        IntStream.range(0, site.nodes().size()).boxed().toList(),
+        node ->
+            reply(
+                site.nodes().get(node), words(order, node), environment(order, node, port.get())));
   }
 
   private Optional<Integer> port() throws InterruptedException {

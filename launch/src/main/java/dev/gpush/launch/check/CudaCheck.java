@@ -3,13 +3,11 @@ package dev.gpush.launch.check;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
+import dev.gpush.core.text.Resource;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
-import dev.gpush.launch.node.Resources;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -21,7 +19,7 @@ final class CudaCheck {
 
   private final LaunchSite site;
   private final Tasks tasks;
-  private final String program = Resources.text(CudaCheck.class, "cuda.py");
+  private final String program = Resource.text(CudaCheck.class, "cuda.py");
 
   CudaCheck(LaunchSite site, Tasks tasks) {
     this.site = site;
@@ -32,11 +30,11 @@ final class CudaCheck {
   Map<Integer, CudaReply> replies(
       List<Integer> nodes, List<NodePython> pythons, Map<String, String> environment)
       throws InterruptedException {
-    var asking = new ArrayList<Work<CudaReply, RuntimeException>>();
-    for (int node : nodes) {
-      asking.add(() -> reply(site.nodes().get(node), pythons.get(node), environment));
-    }
-    List<CudaReply> replies = tasks.all("check-cuda", asking);
+    List<CudaReply> replies =
+        tasks.each(
+            "check-cuda",
+            nodes,
+            node -> reply(site.nodes().get(node), pythons.get(node), environment));
     var byNode = new TreeMap<Integer, CudaReply>();
     for (int i = 0; i < replies.size(); i++) {
       byNode.put(nodes.get(i), replies.get(i));

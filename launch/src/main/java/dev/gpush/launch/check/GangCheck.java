@@ -16,7 +16,6 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.core.text.Phrase;
 import dev.gpush.launch.fabric.facts.GpuFacts;
 import dev.gpush.launch.fabric.gang.FabricGang;
@@ -399,11 +398,7 @@ public final class GangCheck {
       NodePython one = python(site.nodes().getFirst(), subject);
       return site.nodes().stream().map(_ -> one).toList();
     }
-    var asking = new ArrayList<Work<NodePython, RuntimeException>>();
-    for (LaunchNode node : site.nodes()) {
-      asking.add(() -> python(node, subject));
-    }
-    return tasks.all("check-python", asking);
+    return tasks.each("check-python", site.nodes(), node -> python(node, subject));
   }
 
   private NodePython python(LaunchNode node, Subject subject) throws InterruptedException {

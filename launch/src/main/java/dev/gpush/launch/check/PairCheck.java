@@ -93,11 +93,7 @@ final class PairCheck {
   }
 
   private List<Optional<Integer>> ports() throws InterruptedException {
-    var asking = new ArrayList<Work<Optional<Integer>, RuntimeException>>();
-    for (LaunchNode node : site.nodes()) {
-      asking.add(() -> port(node));
-    }
-    return tasks.all("check-ports", asking);
+    return tasks.each("check-ports", site.nodes(), this::port);
   }
 
   private Optional<Integer> port(LaunchNode node) throws InterruptedException {

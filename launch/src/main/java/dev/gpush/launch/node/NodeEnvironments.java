@@ -5,7 +5,7 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
+import dev.gpush.core.text.Resource;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,7 @@ public final class NodeEnvironments {
   private final AtomicReference<Optional<EnvironmentChoice>> had =
       new AtomicReference<>(Optional.empty());
 
-  private final String script = Resources.text(NodeEnvironments.class, "setup.sh");
+  private final String script = Resource.text(NodeEnvironments.class, "setup.sh");
 
   public NodeEnvironments(LaunchSite site, Tasks tasks) {
     this.site = site;
@@ -44,7 +44,9 @@ public final class NodeEnvironments {
 
   /** Returns when these nodes know it; whether it works is known later. */
   public void tell(Set<Integer> nodes, EnvironmentChoice choice) throws InterruptedException {
-    onAll(
+    tasks.each(
+        "environment",
+        site.nodes(),
         node -> {
           if (nodes.contains(node.info().index()) && !node.calls().isLost()) {
             node.calls().call(USE, wanted(node, choice).with("wait", false));
@@ -98,7 +100,7 @@ public final class NodeEnvironments {
         talk.step(
             "making the environment"
                 + (choice.conda().isPresent() ? " " + choice.conda().get() : ""))) {
-      return onAll(node -> used(node, choice, fresh));
+      return tasks.each("environment", site.nodes(), node -> used(node, choice, fresh));
     }
   }
 
@@ -132,7 +134,9 @@ public final class NodeEnvironments {
     var detail = new AtomicReference<String>("");
     try (Talk.Step shown = talk.step("setup: " + step.run().lines().findFirst().orElse(""))) {
       List<Integer> statuses =
-          onAll(
+          tasks.each(
+              "environment",
+              site.nodes(),
               node -> {
                 var last = new AtomicReference<String>("");
                 int status =
@@ -187,19 +191,5 @@ public final class NodeEnvironments {
               node.info().index(), "broken", String.valueOf(broken.getMessage())),
           broken);
     }
-  }
-
-  /** Work on one node. */
-  @FunctionalInterface
-  private interface OnNode<T> {
-    T of(LaunchNode node) throws InterruptedException;
-  }
-
-  private <T> List<T> onAll(OnNode<T> work) throws InterruptedException {
-    var works = new ArrayList<Work<T, RuntimeException>>();
-    for (LaunchNode node : site.nodes()) {
-      works.add(() -> work.of(node));
-    }
-    return tasks.all("environment", works);
   }
 }

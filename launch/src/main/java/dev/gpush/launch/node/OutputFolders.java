@@ -4,10 +4,8 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,11 +50,7 @@ public final class OutputFolders {
           .map(account -> folder.at(account.home(), account.user()))
           .toList();
     }
-    var asking = new ArrayList<Work<String, RuntimeException>>();
-    for (int node : nodes) {
-      asking.add(() -> asked(site.nodes().get(node), folder));
-    }
-    return tasks.all("outputs", asking);
+    return tasks.each("outputs", nodes, node -> asked(site.nodes().get(node), folder));
   }
 
   private static String asked(LaunchNode node, NodeFolder folder) throws InterruptedException {

@@ -3,7 +3,7 @@ package dev.gpush.launch.node;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
+import dev.gpush.core.text.Resource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,9 +33,9 @@ public final class Pythons {
 
   private final LaunchSite site;
   private final Tasks tasks;
-  private final String shell = Resources.text("probe.sh");
-  private final String program = Resources.text("probe.py");
-  private final String search = Resources.text("find_torch.py");
+  private final String shell = Resource.text(Pythons.class, "probe.sh");
+  private final String program = Resource.text(Pythons.class, "probe.py");
+  private final String search = Resource.text(Pythons.class, "find_torch.py");
   private final Map<Question, PythonFacts> known = new ConcurrentHashMap<>();
 
   /** Everything that an answer depends on. */
@@ -68,11 +68,7 @@ public final class Pythons {
       Answer one = askNode(nodes.getFirst(), choices, environment);
       return nodes.stream().map(_ -> one).toList();
     }
-    var asking = new ArrayList<Work<Answer, RuntimeException>>();
-    for (LaunchNode node : nodes) {
-      asking.add(() -> askNode(node, choices, environment));
-    }
-    return tasks.all("python", asking);
+    return tasks.each("python", nodes, node -> askNode(node, choices, environment));
   }
 
   private Answer askNode(LaunchNode node, Choices choices, Map<String, String> environment)

@@ -1,7 +1,7 @@
 package dev.gpush.launch.plan;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.launch.node.Resources;
+import dev.gpush.core.text.Resource;
 import dev.gpush.launch.words.MpiCommand;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -57,7 +57,7 @@ final class FirstNodeCommand {
   private static List<String> argv(String python, Json.Obj what) {
     String text =
         PARTS.stream()
-            .map(part -> Resources.text(FirstNodeCommand.class, part))
+            .map(part -> Resource.text(FirstNodeCommand.class, part))
             .collect(Collectors.joining());
     return List.of(python, "-u", "-c", BEGIN, text, what.write());
   }

@@ -7,6 +7,7 @@ import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunRequest.NcclLog;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.core.text.Sha256;
 import dev.gpush.launch.fabric.gang.RankFabric;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.PythonChoice;
@@ -46,6 +47,9 @@ public record LaunchPlan(
   /** What it sets for NCCL's log; a provider's script must not take it back. */
   private static final List<String> LOG_VARIABLES =
       List.of("NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS");
+
+  /** Bytes: values of one variable that differ have the same mark once in four billion times. */
+  private static final int MARK = 4;
 
   private static final String LOOPBACK = "127.0.0.1";
 
@@ -397,7 +401,9 @@ public record LaunchPlan(
   Map<String, String> environmentMarks() {
     var variables = new TreeMap<>(defaults(0, nodes.getFirst()));
     variables.putAll(environmentOf(nodes.getFirst(), pythonOf(0)));
-    return ValueMark.of(variables, site.id());
+    // With the id, marks of different sessions say nothing about each other.
+    variables.replaceAll((name, value) -> Sha256.hex(site.id() + "\0" + name + "\0" + value, MARK));
+    return variables;
   }
 
   private String outputs(int run, int index) {

@@ -6,7 +6,6 @@ import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.RunEvent;
 import dev.gpush.launch.journal.RunJournal;
@@ -18,7 +17,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,14 +46,17 @@ public final class RunFetch {
     prepare(folder);
     for (int before = attempts.kept(); before >= 0; before--) {
       Path to = before == 0 ? folder : folder.resolve("attempt-" + (attempts.number() - before));
-      var fetching = new ArrayList<Work<Long, RuntimeException>>();
-      for (RunRecord.Part part : record.parts()) {
-        Json.Obj selection = before == 0 ? Json.object() : Json.object("before", before);
-        NodeCalls calls = site.nodes().get(part.node()).calls();
-        var journal = new JournalReader(calls, part.node(), record.number(), selection);
-        fetching.add(() -> fetch(calls, journal, part.node(), to, talk));
-      }
-      bytes += tasks.all("fetch-" + record.number(), fetching).stream().mapToLong(n -> n).sum();
+      Json.Obj selection = before == 0 ? Json.object() : Json.object("before", before);
+      List<Long> fetched =
+          tasks.each(
+              "fetch-" + record.number(),
+              record.parts(),
+              part -> {
+                NodeCalls calls = site.nodes().get(part.node()).calls();
+                var journal = new JournalReader(calls, part.node(), record.number(), selection);
+                return fetch(calls, journal, part.node(), to, talk);
+              });
+      bytes += fetched.stream().mapToLong(n -> n).sum();
     }
     return bytes;
   }

@@ -7,7 +7,6 @@ import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunReason;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.journal.RunJournal;
@@ -16,7 +15,6 @@ import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.journal.TransportCollector;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -121,11 +119,10 @@ public final class RunFollower {
    */
   private List<Optional<NodeEnd>> read(
       RunRecord record, LogRequest asked, int before, RunMerge merge) throws InterruptedException {
-    var reading = new ArrayList<Work<Optional<NodeEnd>, RuntimeException>>();
-    for (RunRecord.Part part : record.parts()) {
-      reading.add(() -> readNode(record.number(), part, asked, before, merge));
-    }
-    return tasks.all("follow-" + record.number(), reading);
+    return tasks.each(
+        "follow-" + record.number(),
+        record.parts(),
+        part -> readNode(record.number(), part, asked, before, merge));
   }
 
   private Optional<NodeEnd> readNode(

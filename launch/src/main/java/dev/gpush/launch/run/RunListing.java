@@ -4,7 +4,6 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
@@ -62,12 +61,10 @@ public record RunListing(LaunchSite site, Tasks tasks) {
 
   private List<List<Json>> list(Json.Obj which, Predicate<LaunchNode> asked)
       throws InterruptedException {
-    var asking = new ArrayList<Work<List<Json>, RuntimeException>>();
-    for (LaunchNode node : site.nodes()) {
-      boolean isAsked = asked.test(node) && !node.calls().isLost();
-      asking.add(() -> isAsked ? list(node.calls(), which) : List.of());
-    }
-    return tasks.all("list", asking);
+    return tasks.each(
+        "list",
+        site.nodes(),
+        node -> asked.test(node) && !node.calls().isLost() ? list(node.calls(), which) : List.of());
   }
 
   /** A call that was under way when a node's agent was replaced fails; the next one finds it. */

@@ -11,6 +11,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Trace;
 import dev.gpush.core.talk.Trace.Phase;
 import dev.gpush.core.talk.Trace.Stage;
+import dev.gpush.core.text.Worded;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -336,12 +337,14 @@ public record RunRecord(
             number.get(),
             json.text("session").orElse(""),
             new Asked(
-                RunKind.of(json.text("kind").orElse("")),
+                // Records that are older than kinds are of programs.
+                Worded.of(RunKind.class, json.text("kind").orElse("")).orElse(RunKind.PROGRAM),
                 json.texts("words"),
                 Options.from(json.object("options")),
                 json.text("folder").orElse("")),
             new RunView.Progress(
-                RunView.State.parse(json.text("state").orElse("")),
+                Worded.of(RunView.State.class, json.text("state").orElse(""))
+                    .orElse(RunView.State.UNKNOWN),
                 json.integer("exit"),
                 instant(json, "started").orElse(Instant.EPOCH),
                 instant(json, "ended"),

@@ -49,7 +49,7 @@ final class RunVerdict {
   }
 
   private RunFailure lost(int index, RunReason.Loss loss) {
-    Json.Obj facts = Json.object("code", "node-lost", "what", loss.code());
+    Json.Obj facts = Json.object("code", "node-lost", "what", loss.word());
     return new RunFailure(
         -1, where(index, -1), Optional.empty(), Optional.empty(), facts, List.of(), left());
   }

@@ -7,7 +7,6 @@ import dev.gpush.core.run.RunReason;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.journal.RunEvent;
@@ -18,7 +17,6 @@ import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -306,18 +304,17 @@ public final class RunWatch {
     List<RunRecord.Part> parts = record().parts();
     var isFailing = new AtomicBoolean();
     var transports = new TransportCollector(record().launched().given().fabric(), parts.size());
-    var watches = new ArrayList<Work<NodeEnd, RuntimeException>>();
-    for (RunRecord.Part part : parts) {
-      watches.add(
-          () -> {
-            NodeEnd end = watchNode(part, transports, () -> othersStop(part, parts, isFailing));
-            if (end.isLost() || (end.end().isFailure() && !end.isStopped())) {
-              othersStop(part, parts, isFailing);
-            }
-            return end;
-          });
-    }
-    List<NodeEnd> ends = tasks.all("node", watches);
+    List<NodeEnd> ends =
+        tasks.each(
+            "node",
+            parts,
+            part -> {
+              NodeEnd end = watchNode(part, transports, () -> othersStop(part, parts, isFailing));
+              if (end.isLost() || (end.end().isFailure() && !end.isStopped())) {
+                othersStop(part, parts, isFailing);
+              }
+              return end;
+            });
     transports.rest().ifPresent(verdict -> become(now -> now.with(verdict)));
     return ends;
   }
@@ -363,11 +360,7 @@ public final class RunWatch {
 
   /** Tells all nodes; one that does not know the run has nothing to end. */
   public void stopAll(Json.Obj order) throws InterruptedException {
-    var asking = new ArrayList<Work<Json, RuntimeException>>();
-    for (RunRecord.Part part : record().parts()) {
-      asking.add(() -> stopNode(calls(part.node()), order));
-    }
-    tasks.all("stop", asking);
+    tasks.each("stop", record().parts(), part -> stopNode(calls(part.node()), order));
   }
 
   private static Json stopNode(NodeCalls node, Json.Obj order) throws InterruptedException {

@@ -3,6 +3,7 @@ package dev.gpush.launch.words;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Worded;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -21,23 +22,13 @@ import java.util.Set;
 public record LauncherCommand(
     RunWords.Launched launched, List<List<String>> devices, boolean hasGpus, String address) {
   /** Which launcher. */
-  public enum Kind {
+  public enum Kind implements Worded {
     /** Hugging Face's. */
-    ACCELERATE("accelerate"),
+    ACCELERATE,
     /** Its part of one node, which its own front end would start over ssh. */
-    DEEPSPEED("deepspeed"),
+    DEEPSPEED,
     /** Lightning's. */
-    FABRIC("fabric");
-
-    private final String word;
-
-    Kind(String word) {
-      this.word = word;
-    }
-
-    public String word() {
-      return word;
-    }
+    FABRIC;
 
     PastedOptions.Syntax syntax() {
       return switch (this) {

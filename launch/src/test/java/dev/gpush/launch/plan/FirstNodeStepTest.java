@@ -2,7 +2,7 @@ package dev.gpush.launch.plan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.launch.node.Resources;
+import dev.gpush.core.text.Resource;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -142,7 +142,7 @@ final class FirstNodeStepTest {
       """;
 
   private String said(String test) throws Exception {
-    String text = Resources.text(FirstNodeCommand.class, "gang.py") + test;
+    String text = Resource.text(FirstNodeCommand.class, "gang.py") + test;
     Process process =
         new ProcessBuilder("python3", "-c", text)
             .directory(folder.toFile())
@@ -158,7 +158,7 @@ final class FirstNodeStepTest {
 
   @Test
   void aProcessOfRayIsFoundWhateverOthersAreCalled() throws Exception {
-    assertEquals("True False\n", said(Resources.text(FirstNodeCommand.class, "ray.py") + NAMED));
+    assertEquals("True False\n", said(Resource.text(FirstNodeCommand.class, "ray.py") + NAMED));
   }
 
   @Test

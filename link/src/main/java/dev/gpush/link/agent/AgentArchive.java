@@ -1,5 +1,6 @@
 package dev.gpush.link.agent;
 
+import dev.gpush.core.text.Resource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,7 +38,10 @@ public final class AgentArchive {
         boolean isWanted =
             slash < 0 ? name.equals("__init__") : packages.contains(name.substring(0, slash));
         if (isWanted) {
-          add(archive, "gpush_agent/" + name + ".py", AgentImage.resource(name + ".py"));
+          add(
+              archive,
+              "gpush_agent/" + name + ".py",
+              Resource.text(AgentImage.class, name + ".py"));
         }
       }
     } catch (IOException impossible) {

@@ -13,6 +13,7 @@ import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.text.AgentCode;
+import dev.gpush.core.text.Resource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -88,12 +89,12 @@ public final class AgentImage implements AgentProgram {
   private final Tasks tasks;
   private final RandomGenerator random;
   private final byte[] source;
-  private final String probe = resource("probe.sh");
-  private final String loader = resource(LOADER_FILE);
-  private final String relayProbe = resource("host/relay.sh");
-  private final String relay = resource("host/relay.py");
-  private final String handover = resource("host/handover.sh");
-  private final String begin = resource("begin.sh");
+  private final String probe = Resource.text(AgentImage.class, "probe.sh");
+  private final String loader = Resource.text(AgentImage.class, LOADER_FILE);
+  private final String relayProbe = Resource.text(AgentImage.class, "host/relay.sh");
+  private final String relay = Resource.text(AgentImage.class, "host/relay.py");
+  private final String handover = Resource.text(AgentImage.class, "host/handover.sh");
+  private final String begin = Resource.text(AgentImage.class, "begin.sh");
 
   /**
    * @param tasks for reading the pipes' stderr and for time limits
@@ -120,7 +121,7 @@ public final class AgentImage implements AgentProgram {
 
   /** The agent's modules by their paths, as in {@code link/frames}, sorted. */
   static List<String> modules() {
-    return resource("index.txt")
+    return Resource.text(AgentImage.class, INDEX)
         .lines()
         .filter(name -> name.endsWith(".py"))
         .map(name -> name.substring(0, name.length() - 3))
@@ -133,7 +134,7 @@ public final class AgentImage implements AgentProgram {
       String file = name + ".py";
       // The loader goes on the command line.
       if (!file.equals(LOADER_FILE)) {
-        texts.put(name, resource(file));
+        texts.put(name, Resource.text(AgentImage.class, file));
       }
     }
     texts.putAll(instead);
@@ -144,17 +145,6 @@ public final class AgentImage implements AgentProgram {
       throw new UncheckedIOException(impossible);
     }
     return packed.toByteArray();
-  }
-
-  static String resource(String name) {
-    try (InputStream input = AgentImage.class.getResourceAsStream(name)) {
-      if (input == null) {
-        throw new IllegalStateException("not in the jar: " + name + ", listed in " + INDEX);
-      }
-      return new String(input.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
-    }
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.gpush.link.hub;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.AgentProgram;
+import dev.gpush.core.gang.AgentStart;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
@@ -171,27 +172,10 @@ public final class HubMachine implements Machine, AutoCloseable {
 
   private PipeSource pipes(String name) {
     Json.Obj start =
-        Json.object(
-            "owner",
-            "",
-            "holder",
-            holder,
-            "gang",
-            name,
-            "node",
-            NODE,
-            "nodes",
-            1,
-            "name",
-            "hub",
-            "locks",
-            List.of(),
-            "lease",
-            Json.object("unclaimed_s", leave.toSeconds()),
-            "leave_s",
-            leave.toMillis() / 1000.0,
-            "request",
-            Json.object());
+        AgentStart.of(holder, name, 1, Json.object("unclaimed_s", leave.toSeconds()))
+            .with("name", "hub")
+            .with("node", NODE)
+            .with("leave_s", leave.toMillis() / 1000.0);
     Json.Obj header = Json.object("mode", "start", "gang", name, "node", NODE, "start", start);
     return () -> {
       Pipe pipe = beneath.spawn(agent.arguments(INTERPRETERS));

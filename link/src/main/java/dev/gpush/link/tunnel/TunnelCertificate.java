@@ -1,5 +1,6 @@
 package dev.gpush.link.tunnel;
 
+import dev.gpush.core.text.Sha256;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.math.BigInteger;
@@ -8,7 +9,6 @@ import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.KeyStore;
-import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.Signature;
@@ -82,11 +82,7 @@ public final class TunnelCertificate {
   }
 
   static String sha256(byte[] bytes) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (GeneralSecurityException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    return HexFormat.of().formatHex(Sha256.of(bytes));
   }
 
   // ---- X.509, of which the JDK can read all and write nothing: RFC 5280, signed by its own key

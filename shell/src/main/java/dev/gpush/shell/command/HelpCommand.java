@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.text.Nearest;
+import dev.gpush.core.text.Worded;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -76,7 +77,7 @@ final class HelpCommand implements Action {
     return verbs
         .make(word)
         .map(action -> new CommandHelp(word, action).text())
-        .or(() -> HelpTopic.named(word).map(HelpTopic::text))
+        .or(() -> Worded.of(HelpTopic.class, word).map(HelpTopic::text))
         .orElseThrow(
             () -> {
               List<String> nearest =

@@ -1,29 +1,16 @@
 package dev.gpush.shell.command;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.Optional;
+import dev.gpush.core.text.Resource;
+import dev.gpush.core.text.Worded;
 
 /** What {@code gpush help} explains besides commands; the texts are resources. */
-enum HelpTopic {
+enum HelpTopic implements Worded {
   SLURM,
   KUBERNETES,
   SKYPILOT,
   IDE,
   NCCL,
   AGENTS;
-
-  static Optional<HelpTopic> named(String word) {
-    return Arrays.stream(values()).filter(topic -> topic.word().equals(word)).findFirst();
-  }
-
-  String word() {
-    return name().toLowerCase(Locale.ROOT);
-  }
 
   /** The title of the text. A skill's is below the lines that programs read. */
   String summary() {
@@ -34,14 +21,6 @@ enum HelpTopic {
 
   /** At most 80 columns wide. */
   String text() {
-    String name = "topics/" + word() + ".txt";
-    try (InputStream text = HelpTopic.class.getResourceAsStream(name)) {
-      if (text == null) {
-        throw new IllegalStateException(name + " is not in the jar");
-      }
-      return new String(text.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
-    }
+    return Resource.text(HelpTopic.class, "topics/" + word() + ".txt");
   }
 }

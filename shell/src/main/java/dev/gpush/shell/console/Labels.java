@@ -1,6 +1,6 @@
 package dev.gpush.shell.console;
 
-import java.util.ArrayList;
+import dev.gpush.core.text.Phrase;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
@@ -65,16 +65,6 @@ public sealed interface Labels {
   }
 
   private static String ranges(SortedSet<Integer> sorted) {
-    List<Integer> numbers = List.copyOf(sorted);
-    var parts = new ArrayList<String>();
-    for (int at = 0; at < numbers.size(); ) {
-      int end = at;
-      while (end + 1 < numbers.size() && numbers.get(end + 1) == numbers.get(end) + 1) {
-        end++;
-      }
-      parts.add(end == at ? "" + numbers.get(at) : numbers.get(at) + "-" + numbers.get(end));
-      at = end + 1;
-    }
-    return String.join(",", parts);
+    return Phrase.ranges(List.copyOf(sorted)).replace(" ", "");
   }
 }

@@ -1,19 +1,18 @@
 package dev.gpush.shell.loop;
 
+import dev.gpush.core.text.Sha256;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 
 /** The history file of each project, under the home, readable only by the user. */
 final class History {
   private static final List<String> MARKS = List.of("gpush.yaml", ".git");
+
+  private static final int HASH_BYTES = 4;
 
   private final Path home;
 
@@ -35,7 +34,8 @@ final class History {
       }
       Path project = project(folder);
       Path name = project.getFileName();
-      return Optional.of(histories.resolve((name == null ? "root" : name) + "-" + hash(project)));
+      String hash = Sha256.hex(project.toString(), HASH_BYTES);
+      return Optional.of(histories.resolve((name == null ? "root" : name) + "-" + hash));
     } catch (IOException unwritable) {
       return Optional.empty();
     }
@@ -51,16 +51,5 @@ final class History {
       }
     }
     return folder;
-  }
-
-  private static String hash(Path project) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256")
-              .digest(project.toString().getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest, 0, 4);
-    } catch (NoSuchAlgorithmException everyJdkHasIt) {
-      throw new IllegalStateException(everyJdkHasIt);
-    }
   }
 }

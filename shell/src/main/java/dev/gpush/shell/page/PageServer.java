@@ -10,9 +10,8 @@ import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.talk.GatewayPage;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.Resource;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -22,7 +21,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
@@ -202,7 +200,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
       return Optional.of(PageRefusal.WRONG_METHOD);
     }
     if (FILES.containsKey(path)) {
-      send(exchange, 200, FILES.get(path), file(path));
+      send(exchange, 200, FILES.get(path), Resource.bytes(PageServer.class, path.substring(1)));
       return Optional.empty();
     }
     if (path.equals("/")) {
@@ -224,7 +222,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     if (token.isEmpty()) {
       Optional<PageRefusal> refusal = gate.refusesCookie(exchange.getRequestHeaders());
       if (refusal.isEmpty()) {
-        send(exchange, 200, HTML, file("/page.html"));
+        send(exchange, 200, HTML, Resource.bytes(PageServer.class, "page.html"));
       }
       return refusal;
     }
@@ -298,7 +296,7 @@ public final class PageServer implements GatewayPage, AutoCloseable {
       send(exchange, refusal.status(), TEXT, sentence);
       return;
     }
-    String page = new String(file("/refused.html"), StandardCharsets.UTF_8);
+    String page = Resource.text(PageServer.class, "refused.html");
     send(
         exchange,
         refusal.status(),
@@ -313,14 +311,6 @@ public final class PageServer implements GatewayPage, AutoCloseable {
     exchange.sendResponseHeaders(status, hasBody ? body.length : -1);
     if (hasBody) {
       exchange.getResponseBody().write(body);
-    }
-  }
-
-  private static byte[] file(String path) {
-    try (InputStream file = PageServer.class.getResourceAsStream(path.substring(1))) {
-      return Objects.requireNonNull(file, path).readAllBytes();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
     }
   }
 

@@ -14,7 +14,6 @@ import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.StackGroup;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** What {@code gpush why --json} prints; promised as {@link Documents} are. */
@@ -48,7 +47,7 @@ public final class WhyDocuments {
   private static Json.Obj group(StackGroup group) {
     return Json.object(
         "ranks", group.ranks(),
-        "kind", group.spot().kind().name().toLowerCase(Locale.ROOT),
+        "kind", group.spot().kind().word(),
         "name", group.spot().name(),
         "file", group.spot().file(),
         "line", group.spot().line());
@@ -85,7 +84,7 @@ public final class WhyDocuments {
         "kernel_wait", rank.process().kernelWait(),
         "moved", rank.hasMoved(),
         "frames", rank.frames().stream().map(WhyDocuments::frame).toList(),
-        "problem", rank.problem().map(each -> each.reason().name().toLowerCase(Locale.ROOT)),
+        "problem", rank.problem().map(each -> each.reason().word()),
         "said", rank.problem().flatMap(each -> Documents.text(each.said())),
         "workers",
             rank.workers().stream()

@@ -1,5 +1,6 @@
 package dev.gpush.shell.top;
 
+import dev.gpush.core.text.Worded;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,16 +24,12 @@ public record TopView(
   private static final int LONGEST = 60;
 
   /** By what rows are sorted, the largest first; nodes by their number. */
-  public enum Sort {
+  public enum Sort implements Worded {
     NODE,
     UTIL,
     MEM,
     POWER,
     TEMP;
-
-    public String word() {
-      return name().toLowerCase(java.util.Locale.ROOT);
-    }
 
     Sort next() {
       return switch (this) {

@@ -1,9 +1,9 @@
 package dev.gpush.shell.why;
 
+import dev.gpush.core.text.Worded;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -13,7 +13,7 @@ import java.util.Optional;
  */
 public record Explanation(Code code, String text, List<Evidence> evidence, List<String> remedies) {
   /** What kind of answer it is, for programs; {@link #word} is promised. */
-  public enum Code {
+  public enum Code implements Worded {
     /** Waits for nodes. */
     QUEUED,
     /** Has nodes that are not ready yet. */
@@ -58,11 +58,7 @@ public record Explanation(Code code, String text, List<Evidence> evidence, List<
     SLOW,
     /** Slower than an earlier run, and a faster network is there and not used. */
     SLOW_NETWORK,
-    WORKING;
-
-    public String word() {
-      return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
+    WORKING
   }
 
   /** A line, and the lines that belong below it. */

@@ -1,6 +1,7 @@
 package dev.gpush.shell.why;
 
 import dev.gpush.core.sample.StackFrame;
+import dev.gpush.core.text.Worded;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -13,7 +14,7 @@ import java.util.Set;
  */
 public record RankSpot(Kind kind, String name, String file, long line) {
   /** What a library below the user's own line shows. */
-  public enum Kind {
+  public enum Kind implements Worded {
     COLLECTIVE,
     /** A call that waits for one other rank. */
     PEER,

@@ -30,6 +30,7 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
 import dev.gpush.core.task.ChangeSignal;
 import dev.gpush.core.task.Clock;
+import dev.gpush.core.text.Worded;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -150,7 +151,7 @@ public final class FakeRuns implements Runs {
             "devbox",
             RunKind.PROGRAM,
             new RunView.Progress(
-                RunView.State.parse(state),
+                Worded.of(RunView.State.class, state).orElseThrow(),
                 ended,
                 clock.now().minus(Duration.ofMinutes(3)),
                 ended.map(_ -> clock.now().minus(Duration.ofSeconds(108))),

@@ -554,7 +554,7 @@ final class TranscriptTest {
 
     assertEquals(0, desk.call(client));
 
-    assertEquals("nodes 0,2-3: n1\n", client.outText());
+    assertEquals("nodes 0,2,3: n1\n", client.outText());
   }
 
   @Test

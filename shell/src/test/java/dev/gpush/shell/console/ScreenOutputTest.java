@@ -80,7 +80,7 @@ final class ScreenOutputTest {
     }
 
     assertEquals(
-        List.of("[all 4] loading", "[0-1,3] GPU 0", "[2] GPU 7", "[all 4] ready"), lines());
+        List.of("[all 4] loading", "[0,1,3] GPU 0", "[2] GPU 7", "[all 4] ready"), lines());
   }
 
   @Test
@@ -97,7 +97,7 @@ final class ScreenOutputTest {
     print(screen, 3, "step 1");
     screen.close();
 
-    assertEquals(List.of("[0-1] step 1", "[0] step 2", "[3] step 1"), lines());
+    assertEquals(List.of("[0,1] step 1", "[0] step 2", "[3] step 1"), lines());
   }
 
   @Test
@@ -234,7 +234,7 @@ final class ScreenOutputTest {
     pass(1000);
     List<String> shown = written(screen);
 
-    assertEquals(List.of("nodes 0-1: step 1", "node 1: step 2", "node 1: step 3"), shown);
+    assertEquals(List.of("nodes 0,1: step 1", "node 1: step 2", "node 1: step 3"), shown);
   }
 
   @Test

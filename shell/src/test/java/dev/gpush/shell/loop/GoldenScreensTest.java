@@ -12,6 +12,7 @@ import dev.gpush.core.sample.NodeReading;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.text.Worded;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.ViewChange;
 import dev.gpush.shell.loop.GoldenFile.Window;
@@ -144,7 +145,7 @@ final class GoldenScreensTest {
         "devbox",
         RunKind.PROGRAM,
         new RunView.Progress(
-            RunView.State.parse(state),
+            Worded.of(RunView.State.class, state).orElseThrow(),
             failure.map(_ -> 1),
             now.minus(Duration.ofMinutes(130)),
             failure.map(_ -> now),

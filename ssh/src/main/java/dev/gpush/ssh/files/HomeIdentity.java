@@ -1,10 +1,7 @@
 package dev.gpush.ssh.files;
 
-import java.nio.charset.StandardCharsets;
+import dev.gpush.core.text.Sha256;
 import java.security.KeyPair;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 
 /**
  * The identity of this home for ssh clients: a name made from its host key, so that clients never
@@ -13,18 +10,11 @@ import java.util.HexFormat;
  * @param hostKey type and base64, as in known_hosts
  */
 public record HomeIdentity(String name, String hostKey) {
-  private static final int DIGITS = 12;
+  private static final int NAME_BYTES = 6;
 
   public static HomeIdentity of(KeyPair host) {
     String line = KeyFiles.line(host);
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(line.getBytes(StandardCharsets.US_ASCII));
-      String name = "gpush-" + HexFormat.of().formatHex(hash).substring(0, DIGITS);
-      return new HomeIdentity(name, line);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    return new HomeIdentity("gpush-" + Sha256.hex(line, NAME_BYTES), line);
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.gpush.sync.home;
 
+import dev.gpush.core.text.Sha256;
 import dev.gpush.sync.node.SyncMessages;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Hashes;
@@ -43,7 +44,7 @@ public final class LocalFile {
   }
 
   public static String hash(Path file) throws IOException {
-    MessageDigest digest = Hashes.digest();
+    MessageDigest digest = Sha256.digest();
     try (var in = Files.newInputStream(file)) {
       byte[] piece = in.readNBytes(SyncMessages.MAX_PIECE);
       while (piece.length > 0) {

@@ -1,5 +1,6 @@
 package dev.gpush.sync.node;
 
+import dev.gpush.core.text.Sha256;
 import dev.gpush.sync.delta.Patch;
 import dev.gpush.sync.delta.Signature;
 import dev.gpush.sync.delta.Signatures;
@@ -213,7 +214,7 @@ public final class Blobs implements AutoCloseable {
   /** The node drops content without the right hash, so a file that changed does no harm. */
   private void encode(String hash, Path file, boolean isWhole, Encoder encoder, Sink sink)
       throws IOException, TreeChanged {
-    MessageDigest digest = Hashes.digest();
+    MessageDigest digest = Sha256.digest();
     long size = size(file);
     var maker = new Signature.Maker(size);
     boolean isKept = packs && Signature.isWorthIt(size);

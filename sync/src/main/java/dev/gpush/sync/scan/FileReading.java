@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.task.Clock;
+import dev.gpush.core.text.Sha256;
 import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -104,7 +105,7 @@ final class FileReading {
   }
 
   private String hash(Path file) throws IOException {
-    MessageDigest digest = Hashes.digest();
+    MessageDigest digest = Sha256.digest();
     try (SeekableByteChannel channel =
         Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       while (channel.read(buffer.clear()) >= 0) {

@@ -1,7 +1,6 @@
 package dev.gpush.sync.tree;
 
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.gpush.core.text.Sha256;
 import java.util.HexFormat;
 
 /** SHA-256, the strongest hash that is fast in both Java's and Python's own libraries. */
@@ -10,16 +9,8 @@ public final class Hashes {
 
   private Hashes() {}
 
-  public static MessageDigest digest() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException("every Java has SHA-256", impossible);
-    }
-  }
-
   public static String of(byte[] bytes) {
-    return hex(digest().digest(bytes));
+    return hex(Sha256.of(bytes));
   }
 
   public static String hex(byte[] hash) {

@@ -1,5 +1,6 @@
 package dev.gpush.sync.tree;
 
+import dev.gpush.core.text.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
@@ -10,7 +11,7 @@ import java.security.MessageDigest;
 final class ManifestLines {
   private static final int BYTES = 64 << 10;
 
-  private final MessageDigest digest = Hashes.digest();
+  private final MessageDigest digest = Sha256.digest();
   private final byte[] buffer = new byte[BYTES];
   private int length;
 

@@ -1,5 +1,6 @@
 package dev.gpush.sync.tree;
 
+import dev.gpush.core.text.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -19,7 +20,7 @@ final class ManifestRoot {
 
   private ManifestRoot(byte[][] hashes) {
     this.hashes = hashes;
-    MessageDigest digest = Hashes.digest();
+    MessageDigest digest = Sha256.digest();
     for (int number = 0; number < hashes.length; number++) {
       if (hashes[number].length > 0) {
         digest.update((byte) (number >> 8));

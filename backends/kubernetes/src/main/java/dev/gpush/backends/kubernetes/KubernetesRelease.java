@@ -19,7 +19,6 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -141,12 +140,9 @@ final class KubernetesRelease {
    */
   private void hurry(GangId gang, Duration grace) throws InterruptedException, Unanswered {
     var turns = new Semaphore(AT_ONCE);
-    List<Work<Boolean, Unanswered>> deletions =
-        Pods.of(place, gang).all().stream()
-            .filter(pod -> !Pods.isEnding(pod))
-            .<Work<Boolean, Unanswered>>map(pod -> () -> delete(pod, grace, turns))
-            .toList();
-    tasks.all("delete-pod", deletions);
+    List<Json> staying =
+        Pods.of(place, gang).all().stream().filter(pod -> !Pods.isEnding(pod)).toList();
+    tasks.each("delete-pod", staying, pod -> delete(pod, grace, turns));
   }
 
   private boolean delete(Json pod, Duration grace, Semaphore turns)

@@ -1,13 +1,10 @@
 package dev.gpush.backends.transport;
 
+import dev.gpush.core.text.Sha256;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 
 /** Files about the connections to one machine, under names that the next gateway finds again. */
 record ConnectionFiles(Path folder, String name) {
@@ -15,13 +12,7 @@ record ConnectionFiles(Path folder, String name) {
 
   static ConnectionFiles of(SshSettings settings, Destination destination) {
     String text = settings.config().map(Path::toString).orElse("") + "\n" + destination;
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return new ConnectionFiles(settings.folder(), HexFormat.of().formatHex(hash, 0, NAME_BYTES));
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    return new ConnectionFiles(settings.folder(), Sha256.hex(text, NAME_BYTES));
   }
 
   /** The socket of a connection, in a folder that is there. */

@@ -1,11 +1,9 @@
 package dev.gpush.backends.transport;
 
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.security.SecureRandom;
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
@@ -44,12 +42,8 @@ public final class SshTransport implements Transport {
 
   @Override
   public void close() {
-    List<Work<Boolean, IOException>> ends =
-        machines.values().stream()
-            .<Work<Boolean, IOException>>map(machine -> machine::end)
-            .toList();
     try {
-      tasks.all("close-ssh", ends);
+      tasks.each("close-ssh", machines.values(), SshMachine::end);
       Files.deleteIfExists(settings.folder());
     } catch (IOException used) {
       // What a user has opened stays there for the next gateway.

@@ -10,6 +10,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.text.Worded;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * One session in the ledger: enough to find, adopt or release its gang after this process has
@@ -87,24 +87,13 @@ public record LedgerEntry(
   }
 
   /** Where the idle time comes from. */
-  public enum IdleRule {
+  public enum IdleRule implements Worded {
     /** From the user: an option or a configuration file; or it was set after the queue. */
     CHOSEN,
     /** Nobody has chosen it. */
     BUILT_IN,
     /** Nobody has chosen it, and the request has been in a queue. */
-    AFTER_QUEUE;
-
-    private String word() {
-      return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    private static IdleRule of(String word) {
-      return Stream.of(values())
-          .filter(rule -> rule.word().equals(word))
-          .findFirst()
-          .orElse(CHOSEN);
-    }
+    AFTER_QUEUE
   }
 
   /**
@@ -330,7 +319,7 @@ public record LedgerEntry(
         new Lease(
             json.number("hard_end_s").map(Duration::ofSeconds),
             Duration.ofSeconds(json.number("idle_s").orElse(3600L)),
-            IdleRule.of(json.text("idle_rule").orElse("")));
+            Worded.of(IdleRule.class, json.text("idle_rule").orElse("")).orElse(IdleRule.CHOSEN));
     var reservation =
         new Reservation(
             new Bid(

@@ -11,17 +11,14 @@ import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.text.Sha256;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 
@@ -31,6 +28,7 @@ import java.util.Optional;
  */
 public final class Preferences {
   private static final Duration DEFAULT_IDLE = Duration.ofHours(1);
+  private static final int NAME_BYTES = 8;
 
   private final Path folder;
 
@@ -186,14 +184,7 @@ public final class Preferences {
   }
 
   private Path file(Path root) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256")
-              .digest(root.toString().getBytes(StandardCharsets.UTF_8));
-      return folder.resolve(HexFormat.of().formatHex(hash, 0, 8) + ".json");
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    return folder.resolve(Sha256.hex(root.toString(), NAME_BYTES) + ".json");
   }
 
   /** {@code hpc} or {@code hpc,rack}. */

@@ -6,6 +6,7 @@ import dev.gpush.core.backend.Capabilities.PipeLimit;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.testkit.fake.PassingBackend;
 import java.io.IOException;
 import java.util.List;
 import java.util.Queue;

@@ -23,6 +23,7 @@ import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
+import dev.gpush.testkit.fake.PassingBackend;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,13 +5,13 @@ import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.testkit.fake.PassingBackend;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -114,37 +114,15 @@ final class MortalGateway implements AutoCloseable {
     service.close();
   }
 
-  private final class Mortal implements Backend {
-    private final Backend inner;
-
+  private final class Mortal extends PassingBackend {
     Mortal(Backend inner) {
-      this.inner = inner;
-    }
-
-    @Override
-    public String name() {
-      return inner.name();
-    }
-
-    @Override
-    public String kind() {
-      return inner.kind();
-    }
-
-    @Override
-    public String describe() {
-      return inner.describe();
-    }
-
-    @Override
-    public Plan plan(GangRequest request) {
-      return inner.plan(request);
+      super(inner);
     }
 
     @Override
     public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
       moment();
-      Gang gang = inner.reserve(request, waiter);
+      Gang gang = super.reserve(request, waiter);
       moment();
       return gang;
     }
@@ -159,7 +137,7 @@ final class MortalGateway implements AutoCloseable {
 
     @Override
     public Capabilities capabilities() {
-      Capabilities all = inner.capabilities();
+      Capabilities all = super.capabilities();
       return all.queue()
           .map(
               queue ->
@@ -168,27 +146,22 @@ final class MortalGateway implements AutoCloseable {
     }
 
     @Override
-    public List<String> interpreters(Gang gang) {
-      return inner.interpreters(gang);
-    }
-
-    @Override
     public Observation observe(Gang gang) {
       moment();
-      return inner.observe(gang);
+      return super.observe(gang);
     }
 
     @Override
     public void renew(Gang gang, LeaseTerms terms) {
       moment();
-      inner.renew(gang, terms);
+      super.renew(gang, terms);
       moment();
     }
 
     @Override
     public List<String> release(Gang gang, Duration limit) throws InterruptedException {
       moment();
-      List<String> kept = inner.release(gang, limit);
+      List<String> kept = super.release(gang, limit);
       moment();
       return kept;
     }
@@ -196,7 +169,7 @@ final class MortalGateway implements AutoCloseable {
     @Override
     public List<Discovered> discover(String owner) {
       moment();
-      return inner.discover(owner);
+      return super.discover(owner);
     }
 
     @Override
@@ -207,7 +180,7 @@ final class MortalGateway implements AutoCloseable {
         // What a link understands.
         throw new IOException(dead);
       }
-      Pipe pipe = inner.spawn(gang, node, arguments);
+      Pipe pipe = super.spawn(gang, node, arguments);
       synchronized (lock) {
         if (!isDead) {
           pipes.add(pipe);

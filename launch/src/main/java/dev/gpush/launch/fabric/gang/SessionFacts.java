@@ -7,7 +7,6 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import java.time.Duration;
@@ -180,20 +179,19 @@ public final class SessionFacts {
   }
 
   private List<NodeReply> replies(List<Optional<String>> addresses) throws InterruptedException {
-    var asking = new ArrayList<Work<NodeReply, RuntimeException>>();
-    for (int i = 0; i < addresses.size(); i++) {
-      int index = i;
-      List<String> peers =
-          IntStream.range(0, addresses.size())
-              .filter(other -> other != index)
-              .mapToObj(addresses::get)
-              .flatMap(Optional::stream)
-              .distinct()
-              .toList();
-      LaunchNode node = site.nodes().get(i);
-      asking.add(() -> reply(node, peers));
-    }
-    return tasks.all("facts", asking);
+    List<Integer> nodes = IntStream.range(0, addresses.size()).boxed().toList();
+    return tasks.each(
+        "facts",
+        nodes,
+        node ->
+            reply(
+                site.nodes().get(node),
+                nodes.stream()
+                    .filter(other -> !other.equals(node))
+                    .map(addresses::get)
+                    .flatMap(Optional::stream)
+                    .distinct()
+                    .toList()));
   }
 
   private NodeReply reply(LaunchNode node, List<String> peers) throws InterruptedException {

@@ -11,7 +11,6 @@ import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.Phrase;
 import java.io.IOException;
@@ -73,11 +72,9 @@ public final class GangRelease {
 
   private List<String> release(Gang gang) throws IOException, InterruptedException {
     List<NodeInfo> nodes = gang.nodes().isEmpty() ? find(gang) : gang.nodes();
-    List<Work<Released, IOException>> each =
-        nodes.stream().<Work<Released, IOException>>map(node -> () -> release(gang, node)).toList();
     var kept = new ArrayList<String>();
     var left = new ArrayList<String>();
-    for (Released node : tasks.all("release", each)) {
+    for (Released node : tasks.each("release", nodes, node -> release(gang, node))) {
       kept.addAll(node.kept());
       left.addAll(node.left());
     }
@@ -98,11 +95,7 @@ public final class GangRelease {
 
   /** The nodes of a gang whose caller knows none, after a lost reply: their agents know. */
   private List<NodeInfo> find(Gang gang) throws InterruptedException {
-    List<Work<List<Json>, RuntimeException>> questions =
-        rack.hosts().stream()
-            .<Work<List<Json>, RuntimeException>>map(host -> () -> find(gang, host))
-            .toList();
-    return tasks.all("find", questions).stream()
+    return tasks.each("find", rack.hosts(), host -> find(gang, host)).stream()
         .flatMap(List::stream)
         .map(HostAgents::info)
         .toList();
@@ -130,14 +123,9 @@ public final class GangRelease {
    * empty folders of the gang may be left.
    */
   private void awaitEnd(Gang gang, List<NodeInfo> nodes) throws IOException, InterruptedException {
-    List<Work<Boolean, RuntimeException>> each =
-        nodes.stream()
-            .filter(NodeInfo::hasGpus)
-            .map(rack::hostOf)
-            .distinct()
-            .<Work<Boolean, RuntimeException>>map(host -> () -> awaitLocks(host, gang.id()))
-            .toList();
-    tasks.all("locks", each);
+    List<Host> locked =
+        nodes.stream().filter(NodeInfo::hasGpus).map(rack::hostOf).distinct().toList();
+    tasks.each("locks", locked, host -> awaitLocks(host, gang.id()));
     for (Host host : rack.hosts()) {
       host.clean(gang.id());
     }

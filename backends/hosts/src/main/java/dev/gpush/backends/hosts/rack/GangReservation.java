@@ -125,12 +125,8 @@ public final class GangReservation {
    * agents, nobody will claim that, and it ends by itself.
    */
   private Map<Integer, NodeInfo> running() throws InterruptedException {
-    List<Work<List<Json>, RuntimeException>> questions =
-        rack.hosts().stream()
-            .<Work<List<Json>, RuntimeException>>map(host -> () -> ofGang(host))
-            .toList();
     var nodes = new TreeMap<Integer, NodeInfo>();
-    for (List<Json> found : tasks.all("find", questions)) {
+    for (List<Json> found : tasks.each("find", rack.hosts(), this::ofGang)) {
       found.stream().map(HostAgents::info).forEach(info -> nodes.putIfAbsent(info.index(), info));
     }
     return nodes;
@@ -219,7 +215,8 @@ public final class GangReservation {
         some.add(() -> started(seat, info));
       }
       try {
-        finish(some);
+        // All have ended, well or badly, before an interruption is thrown.
+        tasks.finishAll("start", some);
       } catch (GpushException failed) {
         if (failed.failure() instanceof AgentFailure.Held held) {
           return Optional.of(held);
@@ -233,12 +230,6 @@ public final class GangReservation {
   private boolean started(Seat seat, NodeInfo info) throws IOException {
     agents.start(request, seat, info, secret);
     return true;
-  }
-
-  /** Waits until all starts have ended, well or badly; only then is an interruption told. */
-  private void finish(List<Work<Boolean, IOException>> starts)
-      throws IOException, InterruptedException {
-    tasks.finishAll("start", starts);
   }
 
   private NodeInfo node(int index, Seat seat) {

@@ -42,12 +42,10 @@ public final class HostGangs {
 
   /** Of a gang whose nodes are not known, such as one of a lost reply. */
   private Observation search(Gang gang) throws InterruptedException {
-    List<Work<Optional<Observation>, RuntimeException>> looks =
-        rack.hosts().stream()
-            .<Work<Optional<Observation>, RuntimeException>>map(host -> () -> search(gang, host))
-            .toList();
     List<Observation> found =
-        tasks.all("search", looks).stream().flatMap(Optional::stream).toList();
+        tasks.each("search", rack.hosts(), host -> search(gang, host)).stream()
+            .flatMap(Optional::stream)
+            .toList();
     return found.stream()
         .filter(each -> each instanceof Observation.Exists)
         .findFirst()
@@ -88,11 +86,7 @@ public final class HostGangs {
   }
 
   private Observation observe(Gang gang, List<NodeInfo> asked) throws InterruptedException {
-    List<Work<Observation, RuntimeException>> looks =
-        asked.stream()
-            .<Work<Observation, RuntimeException>>map(node -> () -> look(gang, node))
-            .toList();
-    List<Observation> looked = tasks.all("observe", looks);
+    List<Observation> looked = tasks.each("observe", asked, node -> look(gang, node));
     Optional<Observation> unknown =
         looked.stream().filter(each -> each instanceof Observation.CannotTell).findFirst();
     if (unknown.isPresent()) {
@@ -131,11 +125,9 @@ public final class HostGangs {
   /** Renews the nodes that are there; fails when none is. */
   public void renew(Gang gang, LeaseTerms terms) {
     Json.Obj renew = terms.json().with("do", "renew");
-    List<Work<Boolean, RuntimeException>> questions =
-        gang.nodes().stream()
-            .<Work<Boolean, RuntimeException>>map(node -> () -> renewed(gang, node, renew))
-            .toList();
-    if (uninterrupted(() -> tasks.all("renew", questions)).stream().noneMatch(is -> is)) {
+    List<Boolean> renewed =
+        uninterrupted(() -> tasks.each("renew", gang.nodes(), node -> renewed(gang, node, renew)));
+    if (!renewed.contains(true)) {
       throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
     }
   }
@@ -162,11 +154,7 @@ public final class HostGangs {
   }
 
   private List<Json> list() throws InterruptedException {
-    List<Work<Listed, RuntimeException>> questions =
-        rack.hosts().stream()
-            .<Work<Listed, RuntimeException>>map(host -> () -> list(host))
-            .toList();
-    List<Listed> lists = tasks.all("discover", questions);
+    List<Listed> lists = tasks.each("discover", rack.hosts(), this::list);
     if (lists.stream().allMatch(each -> each.silent().isPresent())) {
       throw lists.getFirst().silent().orElseThrow();
     }

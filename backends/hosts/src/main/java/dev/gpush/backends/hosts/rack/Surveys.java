@@ -11,10 +11,8 @@ import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.CleanText;
+import dev.gpush.core.text.Resource;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -223,7 +221,14 @@ public final class Surveys {
   /** What one host has now: not the answer to an earlier question. */
   public Survey ask(Host host) throws InterruptedException {
     List<String> words =
-        List.of("-I", "-S", "-c", script(), rack.locks(), rack.scratch(), cpuNodes());
+        List.of(
+            "-I",
+            "-S",
+            "-c",
+            Resource.text(Surveys.class, "survey.py"),
+            rack.locks(),
+            rack.scratch(),
+            cpuNodes());
     var problem = "no Python is there";
     try {
       for (String python : Rack.INTERPRETERS) {
@@ -274,16 +279,5 @@ public final class Surveys {
     return plain.length() <= MOST_SHOWN
         ? plain
         : "…" + plain.substring(plain.length() - MOST_SHOWN);
-  }
-
-  private static String script() {
-    try (InputStream source = Surveys.class.getResourceAsStream("survey.py")) {
-      if (source == null) {
-        throw new IllegalStateException("survey.py is not in the jar");
-      }
-      return new String(source.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
   }
 }

@@ -9,6 +9,7 @@ import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Worded;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -25,18 +26,16 @@ public record PodGroupGang(Kind kind, String version, Optional<String> queue)
     implements GangSystem {
   private static final String REMINDED = "gpush.dev/reminded";
 
-  public enum Kind {
-    NATIVE("native", "scheduling.k8s.io", ""),
-    VOLCANO("volcano", "scheduling.volcano.sh", "volcano"),
-    COSCHEDULING("coscheduling", "scheduling.x-k8s.io", "scheduler-plugins-scheduler"),
-    KAI("kai", "scheduling.run.ai", "kai-scheduler");
+  public enum Kind implements Worded {
+    NATIVE("scheduling.k8s.io", ""),
+    VOLCANO("scheduling.volcano.sh", "volcano"),
+    COSCHEDULING("scheduling.x-k8s.io", "scheduler-plugins-scheduler"),
+    KAI("scheduling.run.ai", "kai-scheduler");
 
-    private final String word;
     private final String group;
     private final String scheduler;
 
-    Kind(String word, String group, String scheduler) {
-      this.word = word;
+    Kind(String group, String scheduler) {
       this.group = group;
       this.scheduler = scheduler;
     }
@@ -48,7 +47,7 @@ public record PodGroupGang(Kind kind, String version, Optional<String> queue)
 
   @Override
   public String name() {
-    return kind.word;
+    return kind.word();
   }
 
   private String api() {

@@ -2,10 +2,7 @@ package dev.gpush.backends.kubernetes.objects;
 
 import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.json.Json;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import dev.gpush.core.text.Resource;
 import java.util.List;
 import java.util.Map;
 
@@ -53,7 +50,8 @@ public final class PythonInitContainer {
         "image",
         image,
         "command",
-        List.of("python3", "-I", "-c", script(), FOLDER),
+        List.of(
+            "python3", "-I", "-c", Resource.text(PythonInitContainer.class, "python.py"), FOLDER),
         "resources",
         Json.object("requests", Map.of("cpu", "100m", "memory", "128Mi")),
         "volumeMounts",
@@ -66,16 +64,5 @@ public final class PythonInitContainer {
 
   static Json.Obj mount() {
     return Json.object("name", VOLUME, "mountPath", FOLDER, "readOnly", true);
-  }
-
-  private static String script() {
-    try (InputStream source = PythonInitContainer.class.getResourceAsStream("python.py")) {
-      if (source == null) {
-        throw new IllegalStateException("python.py is not in the jar");
-      }
-      return new String(source.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
   }
 }

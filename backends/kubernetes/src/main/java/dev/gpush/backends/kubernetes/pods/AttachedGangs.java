@@ -24,7 +24,6 @@ import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import dev.gpush.core.text.Phrase;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -129,13 +128,11 @@ public final class AttachedGangs {
   private Gang begun(GangRequest request, String name, Map<Integer, Json> pods)
       throws InterruptedException, Unanswered {
     ClusterRoom room = place.roomAsPlanned();
-    List<Work<NodeInfo, Unanswered>> looks =
-        pods.entrySet().stream()
-            .<Work<NodeInfo, Unanswered>>map(
-                each ->
-                    () -> node(each.getKey(), each.getValue(), request.requester().project(), room))
-            .toList();
-    List<NodeInfo> nodes = tasks.all("look-into-pods", looks);
+    List<NodeInfo> nodes =
+        tasks.each(
+            "look-into-pods",
+            pods.entrySet(),
+            pod -> node(pod.getKey(), pod.getValue(), request.requester().project(), room));
     PeerSecret secret = PeerSecret.random(random);
     var starts = new TreeMap<Integer, Json.Obj>();
     nodes.forEach(node -> starts.put(node.index(), start(request, node, secret)));

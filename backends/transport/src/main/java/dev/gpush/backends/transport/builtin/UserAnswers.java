@@ -3,9 +3,8 @@ package dev.gpush.backends.transport.builtin;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.talk.Person;
+import dev.gpush.core.text.Sha256;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -66,12 +65,8 @@ final class UserAnswers implements ChallengeResponseProvider, PasswordFinder {
 
   /** As ssh prints it. */
   private static String fingerprint(String key) {
-    try {
-      byte[] hash = MessageDigest.getInstance("SHA-256").digest(Base64.getDecoder().decode(key));
-      return "SHA256:" + Base64.getEncoder().withoutPadding().encodeToString(hash);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    byte[] hash = Sha256.of(Base64.getDecoder().decode(key));
+    return "SHA256:" + Base64.getEncoder().withoutPadding().encodeToString(hash);
   }
 
   @Override

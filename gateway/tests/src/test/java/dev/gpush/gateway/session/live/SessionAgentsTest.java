@@ -9,24 +9,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.AgentLinks;
-import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.LinkedAgents;
-import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Plan;
-import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
-import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.SessionRig;
 import dev.gpush.gateway.session.TwoGatewaysTest;
-import dev.gpush.gateway.session.placement.PlanPoll;
-import java.io.IOException;
+import dev.gpush.testkit.fake.PassingBackend;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -47,10 +40,16 @@ final class SessionAgentsTest {
    *
    * @param heard what it asked, and the nodes that answered
    */
-  private record PlanPoll(Backend real, LinkedAgents linked, Queue<String> heard)
-      implements Backend {
-    PlanPoll(Backend real) {
-      this(real, LinkedAgents.NONE, new ConcurrentLinkedQueue<>());
+  private static final class AskingBackend extends PassingBackend {
+    private final Backend real;
+    private final LinkedAgents linked;
+    private final Queue<String> heard;
+
+    AskingBackend(Backend real, LinkedAgents linked, Queue<String> heard) {
+      super(real);
+      this.real = real;
+      this.linked = linked;
+      this.heard = heard;
     }
 
     private void heard(Gang gang, Json.Obj control) throws InterruptedException {
@@ -60,8 +59,8 @@ final class SessionAgentsTest {
 
     @Override
     public Capabilities capabilities() {
-      return real.capabilities()
-          .with(AgentLinks.class, agents -> new PlanPoll(real, agents, heard));
+      return super.capabilities()
+          .with(AgentLinks.class, agents -> new AskingBackend(real, agents, heard));
     }
 
     @Override
@@ -76,59 +75,15 @@ final class SessionAgentsTest {
     @Override
     public List<String> release(Gang gang, Duration limit) throws InterruptedException {
       heard(gang, Json.object("do", "release"));
-      return real.release(gang, limit);
-    }
-
-    @Override
-    public String name() {
-      return real.name();
-    }
-
-    @Override
-    public String kind() {
-      return real.kind();
-    }
-
-    @Override
-    public String describe() {
-      return real.describe();
-    }
-
-    @Override
-    public Plan plan(GangRequest request) {
-      return real.plan(request);
-    }
-
-    @Override
-    public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
-      return real.reserve(request, waiter);
-    }
-
-    @Override
-    public Observation observe(Gang gang) {
-      return real.observe(gang);
-    }
-
-    @Override
-    public List<Discovered> discover(String owner) {
-      return real.discover(owner);
-    }
-
-    @Override
-    public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
-      return real.spawn(gang, node, arguments);
-    }
-
-    @Override
-    public List<String> interpreters(Gang gang) {
-      return real.interpreters(gang);
+      return super.release(gang, limit);
     }
   }
 
   @Test
   void agentsAreAskedOverTheirLinksAlsoToLetGo() throws Exception {
     try (var rig = SessionRig.calm()) {
-      var backend = new PlanPoll(rig.backend());
+      var heard = new ConcurrentLinkedQueue<String>();
+      var backend = new AskingBackend(rig.backend(), LinkedAgents.NONE, heard);
       GatewaySessions gateway = rig.gateway(List.of(backend), SessionRig.DEADLINE);
       SessionView made = gateway.up(ask(rig.project("project"), 2), Talk.silent());
 
@@ -137,7 +92,7 @@ final class SessionAgentsTest {
       assertTrue(left.compareTo(Duration.ofMinutes(119)) > 0, left::toString);
       assertEquals(List.of(), gateway.down(DEVBOX, true, Talk.silent()).kept());
 
-      assertEquals(List.of("renew [0, 1]", "release [0, 1]"), List.copyOf(backend.heard()));
+      assertEquals(List.of("renew [0, 1]", "release [0, 1]"), List.copyOf(heard));
       until(
           "the agents have ended",
           () ->

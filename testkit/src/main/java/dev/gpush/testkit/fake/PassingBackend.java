@@ -1,4 +1,4 @@
-package dev.gpush.gateway.session;
+package dev.gpush.testkit.fake;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
@@ -15,10 +15,10 @@ import java.time.Duration;
 import java.util.List;
 
 /** Passes everything on to another backend; a test overrides what is to differ. */
-class PassingBackend implements Backend {
+public class PassingBackend implements Backend {
   private final Backend beneath;
 
-  PassingBackend(Backend beneath) {
+  public PassingBackend(Backend beneath) {
     this.beneath = beneath;
   }
 
