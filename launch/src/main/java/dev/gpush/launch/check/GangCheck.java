@@ -363,7 +363,7 @@ public final class GangCheck {
         // FactsRule describes silent nodes better than the plan.
         .filter(each -> !each.kind().equals("facts") || observed.silent().isEmpty())
         .forEach(findings::add);
-    findings.addAll(FactsRule.findings(gang, found, observed.silent()));
+    findings.addAll(FactsRule.findings(found, observed.silent()));
     return new Seen(observed, gang, found, findings);
   }
 
