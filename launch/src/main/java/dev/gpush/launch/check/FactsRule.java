@@ -15,8 +15,6 @@ import java.util.Optional;
  * their packages, nodes that do not answer.
  */
 final class FactsRule {
-  private static final String LOST = "lost";
-
   private FactsRule() {}
 
   /**
@@ -34,16 +32,13 @@ final class FactsRule {
   }
 
   private static FabricFinding silent(String why, NodeSet nodes) {
-    boolean isLost = why.equals(LOST);
     return new FabricFinding(
-        isLost ? Severity.REFUSED : Severity.WARNING,
-        isLost ? "lost" : "silent",
+        Severity.WARNING,
+        "silent",
         nodes,
-        nodes.words() + ": " + (isLost ? "gone" : why),
-        isLost
-            ? "no run of the whole gang can start"
-            : "nothing is set for NCCL on any node, and what is wrong there is not seen",
-        isLost ? "gpush up --replace" : "gpush down, then gpush up");
+        nodes.words() + ": " + why,
+        "nothing is set for NCCL on any node, and what is wrong there is not seen",
+        "gpush down, then gpush up");
   }
 
   /** Where no node has one, the user may need none. */

@@ -237,7 +237,7 @@ public final class GangCheck {
           gpus.map(known -> known.count() > 0 && !known.vendor().equals("amd")).orElse(false);
       gpus.filter(known -> known.count() > 0).ifPresent(known -> vendors.add(known.vendor()));
       // Of a machine with GPUs a session may have none.
-      if (hasCuda && node.info().hasGpus() && !node.calls().isLost()) {
+      if (hasCuda && node.info().hasGpus()) {
         nodes.add(index);
         slots.put(index, node.info().slots().size());
       }
@@ -393,7 +393,7 @@ public final class GangCheck {
     return members;
   }
 
-  /** In the order of the nodes. One that hangs or is gone holds up no other. */
+  /** In the order of the nodes. One that hangs holds up no other. */
   private List<NodePython> pythons(Subject subject) throws InterruptedException {
     if (site.onThisMachine()) {
       NodePython one = python(site.nodes().getFirst(), subject);
@@ -407,9 +407,6 @@ public final class GangCheck {
   }
 
   private NodePython python(LaunchNode node, Subject subject) throws InterruptedException {
-    if (node.calls().isLost()) {
-      return new NodePython.Unknown("the node is gone");
-    }
     Path folder = subject.command().folder();
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     PythonChoice choice =

@@ -65,7 +65,7 @@ final class PairCheck {
     for (int node = 0; node < ports.size(); node++) {
       int index = node;
       if (ports.get(node).isEmpty()) {
-        asking.add(() -> new PairReply.Unasked(reason(index)));
+        asking.add(() -> new PairReply.Unasked("no answer in time"));
         continue;
       }
       var peers = new ArrayList<Json>();
@@ -101,19 +101,11 @@ final class PairCheck {
   }
 
   private Optional<Integer> port(LaunchNode node) throws InterruptedException {
-    if (node.calls().isLost()) {
-      return Optional.empty();
-    }
     try {
       return tasks.within(LIMIT, "check-port", () -> node.calls().freePort());
     } catch (TimeoutException | GpushException _) {
       return Optional.empty();
     }
-  }
-
-  private String reason(int node) {
-    LaunchNode there = site.nodes().get(node);
-    return there.calls().isLost() ? "the node is gone" : "no answer in time";
   }
 
   private PairReply reply(LaunchNode node, Json.Obj question) throws InterruptedException {

@@ -146,7 +146,7 @@ public final class RunFabrics {
     for (Member member : machines) {
       switch (replies.get(member.node())) {
         case NodeReply.Known(var known) -> gang.add(described(member, known));
-        case NodeReply.Silent(var why, _) ->
+        case NodeReply.Silent(var why) ->
             silent.computeIfAbsent(why, _ -> new ArrayList<>()).add(member.node());
       }
     }
