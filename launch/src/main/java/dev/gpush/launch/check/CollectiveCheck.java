@@ -1,6 +1,5 @@
 package dev.gpush.launch.check;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
@@ -8,9 +7,9 @@ import dev.gpush.core.task.Work;
 import dev.gpush.launch.fabric.gang.RankFabric;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.PythonFacts;
 import dev.gpush.launch.node.Resources;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -181,13 +180,8 @@ final class CollectiveCheck {
       throws InterruptedException {
     try {
       return CollectiveReply.read(node.calls().ask(words, environment, LIMIT).output());
-    } catch (IOException broken) {
-      return new CollectiveReply.Broken("the connection to the node broke");
     } catch (GpushException failed) {
-      return new CollectiveReply.Broken(
-          failed.failure() instanceof AgentFailure.Refused(_, var code, _)
-              ? "the agent could not run it (" + code + ")"
-              : "the agent cannot be asked now");
+      return new CollectiveReply.Broken(NodeCalls.why(failed));
     }
   }
 }

@@ -1,13 +1,12 @@
 package dev.gpush.launch.check;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.Resources;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,13 +52,8 @@ final class CudaCheck {
         try {
           var words = List.of(facts.executable(), "-S", "-c", program);
           yield CudaReply.read(node.calls().ask(words, environment, LIMIT).output());
-        } catch (IOException broken) {
-          yield new CudaReply.Untried("the connection to the node broke");
         } catch (GpushException failed) {
-          yield new CudaReply.Untried(
-              failed.failure() instanceof AgentFailure.Refused(_, var code, _)
-                  ? "the agent could not run it (" + code + ")"
-                  : "the agent cannot be asked now");
+          yield new CudaReply.Untried(NodeCalls.why(failed));
         }
       }
     };

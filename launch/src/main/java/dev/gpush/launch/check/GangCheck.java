@@ -24,6 +24,7 @@ import dev.gpush.launch.fabric.gang.RunFabrics;
 import dev.gpush.launch.fabric.gang.RunFabrics.Observed;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.PythonChoice;
 import dev.gpush.launch.node.PythonFacts;
 import dev.gpush.launch.node.Pythons;
@@ -432,7 +433,7 @@ public final class GangCheck {
     } catch (TimeoutException slow) {
       return new NodePython.Unknown("no answer within " + DurationText.of(PYTHON_LIMIT));
     } catch (GpushException failed) {
-      return new NodePython.Unknown("the agent cannot be asked now");
+      return new NodePython.Unknown(NodeCalls.why(failed));
     }
   }
 }

@@ -1,12 +1,12 @@
 package dev.gpush.launch.check;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -115,10 +115,7 @@ final class PairCheck {
     } catch (TimeoutException slow) {
       return new PairReply.Unasked("no answer in time");
     } catch (GpushException failed) {
-      return new PairReply.Unasked(
-          failed.failure() instanceof AgentFailure.Refused(_, var code, _)
-              ? "the agent could not do it (" + code + ")"
-              : "the agent cannot be asked now");
+      return new PairReply.Unasked(NodeCalls.why(failed));
     }
   }
 }

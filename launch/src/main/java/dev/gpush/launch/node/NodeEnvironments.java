@@ -6,7 +6,6 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -179,14 +178,7 @@ public final class NodeEnvironments {
     words.addAll(step.when());
     var environment =
         Map.of("GPUSH_SESSION", site.name().text(), "GPUSH_WORKSPACE", node.info().workspace());
-    try {
-      return node.calls().watch(words, environment, lines);
-    } catch (IOException broken) {
-      throw new GpushException(
-          new LaunchFailure.Refused(
-              node.info().index(), "broken", String.valueOf(broken.getMessage())),
-          broken);
-    }
+    return node.calls().watch(words, environment, lines);
   }
 
   /** Work on one node. */

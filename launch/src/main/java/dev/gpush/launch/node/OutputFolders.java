@@ -5,7 +5,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,18 +59,12 @@ public final class OutputFolders {
   }
 
   private static String asked(LaunchNode node, NodeFolder folder) throws InterruptedException {
-    int index = node.info().index();
-    try {
-      NodeCalls.Answer answer = node.calls().ask(WHO, Map.of(), LIMIT);
-      List<String> lines = answer.output().lines().toList();
-      if (answer.exit() == 0 && lines.size() == 2 && lines.getFirst().startsWith("/")) {
-        return folder.at(lines.getFirst(), lines.getLast());
-      }
-      throw new GpushException(
-          new LaunchFailure.Refused(index, "broken", "it did not report $HOME"));
-    } catch (IOException broken) {
-      throw new GpushException(
-          new LaunchFailure.Refused(index, "broken", String.valueOf(broken.getMessage())), broken);
+    NodeCalls.Answer answer = node.calls().ask(WHO, Map.of(), LIMIT);
+    List<String> lines = answer.output().lines().toList();
+    if (answer.exit() == 0 && lines.size() == 2 && lines.getFirst().startsWith("/")) {
+      return folder.at(lines.getFirst(), lines.getLast());
     }
+    throw new GpushException(
+        new LaunchFailure.Refused(node.info().index(), "broken", "it did not report $HOME"));
   }
 }
