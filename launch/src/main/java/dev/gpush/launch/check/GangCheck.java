@@ -228,7 +228,6 @@ public final class GangCheck {
 
   private void cuda(Seen seen, Subject subject, List<CheckStep> steps, List<FabricFinding> findings)
       throws InterruptedException {
-    var nodes = new ArrayList<Integer>();
     var slots = new TreeMap<Integer, Integer>();
     var vendors = new TreeSet<String>();
     for (LaunchNode node : site.nodes()) {
@@ -239,11 +238,10 @@ public final class GangCheck {
       gpus.filter(known -> known.count() > 0).ifPresent(known -> vendors.add(known.vendor()));
       // Of a machine with GPUs a session may have none.
       if (hasCuda && node.info().hasGpus()) {
-        nodes.add(index);
         slots.put(index, node.info().slots().size());
       }
     }
-    if (nodes.isEmpty()) {
+    if (slots.isEmpty()) {
       steps.add(
           new CheckStep(
               "cuda",
@@ -254,10 +252,7 @@ public final class GangCheck {
       return;
     }
     List<FabricFinding> found =
-        CudaRule.findings(
-            new CudaCheck(site, tasks)
-                .replies(nodes, seen.pythons(), subject.input().environment()),
-            slots);
+        new CudaCheck(site, tasks).findings(slots, seen.pythons(), subject.input().environment());
     int gpus = slots.values().stream().mapToInt(count -> count).sum();
     steps.add(step("cuda", found, Phrase.counted(gpus, "GPU")));
     findings.addAll(found);
