@@ -11,7 +11,6 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.DurationText;
@@ -40,7 +39,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Checks the nodes of one session. Thread-safe; nothing that it starts is left. */
 public final class GangCheck {
@@ -269,19 +267,10 @@ public final class GangCheck {
   private void tcp(Seen seen, List<CheckStep> steps, List<FabricFinding> findings)
       throws InterruptedException {
     List<PairAddress> addresses = addresses(seen);
-    List<String> names = names(seen);
-    List<PairReply> replies =
-        new PairCheck(site, tasks).replies(addresses, names.stream().distinct().toList());
-    List<FabricFinding> found = PairRule.findings(names, replies);
-    List<PairReply.Dialled> dialled =
-        replies.stream()
-            .flatMap(
-                reply ->
-                    reply instanceof PairReply.Dialled there
-                        ? Stream.of(there)
-                        : Stream.<PairReply.Dialled>empty())
-            .toList();
-    int pairs = dialled.size() * (dialled.size() - 1);
+    List<PairReply> replies = new PairCheck(site, tasks).replies(addresses);
+    List<FabricFinding> found = PairRule.findings(replies);
+    long dialled = replies.stream().filter(PairReply.Dialled.class::isInstance).count();
+    long pairs = dialled * (dialled - 1);
     if (pairs == 0) {
       steps.add(new CheckStep("tcp", CheckStep.Outcome.SKIPPED, "no two nodes could be asked"));
     } else {
@@ -293,9 +282,6 @@ public final class GangCheck {
               .collect(Collectors.joining(", "));
       String over = through.isEmpty() ? "" : " over " + through;
       steps.add(step("tcp", found, pairs + " connections" + over));
-      long known = dialled.stream().filter(each -> each.unresolved().isEmpty()).count();
-      String resolved = "the names of all nodes on " + known + " of " + nodes();
-      steps.add(new CheckStep("names", CheckStep.Outcome.PASSED, resolved));
     }
     findings.addAll(found);
   }
@@ -309,25 +295,6 @@ public final class GangCheck {
                     : PairAddress.of(
                         seen.gang(), seen.plan(), node.info().index(), node.info().address()))
         .toList();
-  }
-
-  /** As the machines call themselves, where they said it. */
-  private List<String> names(Seen seen) {
-    var names = new ArrayList<String>();
-    List<Json> known = seen.observed().gang().items();
-    for (LaunchNode node : site.nodes()) {
-      int index = node.info().index();
-      names.add(
-          known.stream()
-              .filter(
-                  each ->
-                      site.onThisMachine() || each.number("node").equals(Optional.of((long) index)))
-              .flatMap(each -> each.object("facts").text("hostname").stream())
-              .findFirst()
-              .filter(name -> !name.isEmpty())
-              .orElse(node.info().host()));
-    }
-    return names;
   }
 
   /**

@@ -42,13 +42,11 @@ final class PairCheck {
    * In the order of the nodes.
    *
    * @param addresses of the nodes
-   * @param names that each node resolves
    */
-  List<PairReply> replies(List<PairAddress> addresses, List<String> names)
-      throws InterruptedException {
-    List<PairReply> replies = attempt(addresses, names);
+  List<PairReply> replies(List<PairAddress> addresses) throws InterruptedException {
+    List<PairReply> replies = attempt(addresses);
     for (int again = 1; again < ATTEMPTS && isTaken(replies); again++) {
-      replies = attempt(addresses, names);
+      replies = attempt(addresses);
     }
     return replies;
   }
@@ -57,8 +55,7 @@ final class PairCheck {
     return replies.contains(new PairReply.Deaf(TAKEN));
   }
 
-  private List<PairReply> attempt(List<PairAddress> addresses, List<String> names)
-      throws InterruptedException {
+  private List<PairReply> attempt(List<PairAddress> addresses) throws InterruptedException {
     List<Optional<Integer>> ports = ports();
     String mark = site.id() + "-" + ports.hashCode();
     var asking = new ArrayList<Work<PairReply, RuntimeException>>();
@@ -80,13 +77,18 @@ final class PairCheck {
       }
       Json.Obj question =
           Json.object(
-              "node", node,
-              "port", ports.get(node).get(),
-              "from", addresses.get(node).own(),
-              "mark", mark,
-              "peers", Json.array(peers),
-              "names", names,
-              "seconds", SECONDS);
+              "node",
+              node,
+              "port",
+              ports.get(node).get(),
+              "from",
+              addresses.get(node).own(),
+              "mark",
+              mark,
+              "peers",
+              Json.array(peers),
+              "seconds",
+              SECONDS);
       asking.add(() -> reply(site.nodes().get(index), question));
     }
     return tasks.all("check-pairs", asking);
