@@ -156,7 +156,7 @@ public final class Launcher implements AutoCloseable {
   public FabricPlan plan(
       RunRequest.Command command, LaunchInput input, List<UserVariable> environment)
       throws InterruptedException {
-    return maker.look(command, input, environment);
+    return check.plan(new GangCheck.Subject(command, input, environment));
   }
 
   /**

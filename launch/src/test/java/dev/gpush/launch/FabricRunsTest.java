@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.PlannedVariable;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
@@ -417,6 +420,27 @@ final class FabricRunsTest {
     assertEquals(Optional.empty(), specs.get(0).text("transport"));
     assertEquals(Optional.of("log"), specs.get(1).text("transport"));
     assertEquals(Optional.empty(), transport(1));
+  }
+
+  @Test
+  void aCheckAsksForThePythonOfGpushYamlInTheWorkspace() throws Exception {
+    tell("ACTIVE");
+    nodes.forEach(node -> node.python(""));
+    Path below = Files.createDirectory(folder.resolve("src"));
+    var input =
+        new LaunchInput(
+            42, Optional.of(".venv"), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
+
+    CheckReport report =
+        launcher.check(
+            Asked.run(below, "train.py").command(), input, List.of(), CheckLevel.FACTS, talk);
+
+    assertEquals(
+        List.of("nodes 0, 1: no Python for runs: none of /n0/ws/.venv is there"),
+        report.findings().stream()
+            .filter(each -> each.kind().equals("no-python"))
+            .map(FabricFinding::what)
+            .toList());
   }
 
   @Test

@@ -28,7 +28,6 @@ import dev.gpush.launch.node.PythonChoice;
 import dev.gpush.launch.node.PythonFacts;
 import dev.gpush.launch.node.Pythons;
 import dev.gpush.launch.plan.LaunchInput;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -91,6 +90,15 @@ public final class GangCheck {
     this.tasks = tasks;
   }
 
+  /** The plan that ranks on all nodes would get now. */
+  public FabricPlan plan(Subject subject) throws InterruptedException {
+    return observed(subject, pythons(subject)).fabric().plan();
+  }
+
+  private Observed observed(Subject subject, List<NodePython> found) throws InterruptedException {
+    return fabrics.observe(members(found), subject.variables());
+  }
+
   /**
    * All that the level has.
    *
@@ -102,7 +110,7 @@ public final class GangCheck {
     Seen seen;
     try (Talk.Step _ = talk.step("asking the nodes")) {
       List<NodePython> found = pythons(subject);
-      seen = seen(fabrics.observe(members(found), subject.variables()), found, subject);
+      seen = seen(observed(subject, found), found, subject);
     }
     var findings = new ArrayList<>(seen.findings());
     String facts = nodes() + (site.onThisMachine() ? ", one machine" : ", compared");
@@ -370,13 +378,12 @@ public final class GangCheck {
   }
 
   private NodePython python(LaunchNode node, Subject subject) throws InterruptedException {
-    Path folder = subject.command().folder();
-    Path inside = folder.startsWith(site.root()) ? folder : site.root();
     PythonChoice choice =
         PythonChoice.of(
-            subject.command().python().or(subject.input()::python),
+            subject.command().python(),
+            subject.input().python(),
             site.root(),
-            inside,
+            site.inside(subject.command().folder()),
             site.onThisMachine(),
             node.info().workspace());
     try {

@@ -30,4 +30,9 @@ public record LaunchSite(
       throw new IllegalArgumentException("a session without nodes");
     }
   }
+
+  /** The client's folder; the root where that is outside of the workspace. */
+  public Path inside(Path folder) {
+    return folder.startsWith(root) ? folder : root;
+  }
 }

@@ -117,6 +117,7 @@ public final class NodeEnvironments {
   private Json.Obj wanted(LaunchNode node, EnvironmentChoice choice) {
     PythonChoice python =
         PythonChoice.of(
+            Optional.empty(),
             choice.python(),
             site.root(),
             site.root(),

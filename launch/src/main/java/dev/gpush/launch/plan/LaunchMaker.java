@@ -1,7 +1,6 @@
 package dev.gpush.launch.plan;
 
 import dev.gpush.core.config.NodeFolder;
-import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
@@ -128,7 +127,7 @@ public final class LaunchMaker {
     }
     Path folder =
         repeated.map(last -> site.root().resolve(last.asked().folder())).orElse(command.folder());
-    Path inside = folder.startsWith(site.root()) ? folder : site.root();
+    Path inside = site.inside(folder);
     RunWords parsed = RunWords.of(request.kind(), words);
     new RankCheck(options.ranks()).requireRanks(parsed);
     // Of other files than the present ones nothing is known here.
@@ -228,18 +227,11 @@ public final class LaunchMaker {
   }
 
   private PythonChoice choice(ResolvedRun run, LaunchNode node) {
-    Optional<String> own = run.options().python().or(run.parsed()::python);
-    return choice(own, run.input(), run.place().folder(), node);
-  }
-
-  /** The project's is relative to the workspace, that of a command to where it was typed. */
-  private PythonChoice choice(
-      Optional<String> own, LaunchInput input, Path folder, LaunchNode node) {
-    boolean isOfProject = own.isEmpty() && input.python().isPresent();
     return PythonChoice.of(
-        own.or(input::python),
+        run.options().python().or(run.parsed()::python),
+        run.input().python(),
         site.root(),
-        isOfProject ? site.root() : folder,
+        run.place().folder(),
         site.onThisMachine(),
         node.info().workspace());
   }
@@ -329,30 +321,6 @@ public final class LaunchMaker {
               + String.join(" ", run.parsed().replaced())
               + ": the nodes and ranks of this session");
     }
-  }
-
-  /** The plan of these nodes, from facts of now; without a Python its versions are not known. */
-  public FabricPlan look(
-      RunRequest.Command command, LaunchInput input, List<UserVariable> environment)
-      throws InterruptedException {
-    Path folder = command.folder();
-    Path inside = folder.startsWith(site.root()) ? folder : site.root();
-    List<Pythons.Answer> answers =
-        pythons.ask(
-            site.nodes(),
-            node -> choice(command.python(), input, inside, node),
-            input.environment());
-    var members = new ArrayList<RunFabrics.Member>();
-    for (int i = 0; i < answers.size(); i++) {
-      Optional<PythonFacts> found =
-          answers.get(i) instanceof Pythons.Answer.Found(var facts)
-              ? Optional.of(facts)
-              : Optional.empty();
-      members.add(new RunFabrics.Member(i, found));
-    }
-    var variables = new ArrayList<>(input.variables());
-    variables.addAll(environment);
-    return fabrics.look(members, variables);
   }
 
   private Optional<RankFabric> fabric(

@@ -72,13 +72,6 @@ public final class RunFabrics {
    */
   public record Observed(RankFabric fabric, Json gang, Map<String, List<Integer>> silent) {}
 
-  /** The plan of a gang that is only looked at, from facts of now. */
-  public FabricPlan look(List<Member> members, List<UserVariable> environment)
-      throws InterruptedException {
-    facts.forget();
-    return plan(members, environment).plan();
-  }
-
   /** Facts of now. */
   public Observed observe(List<Member> members, List<UserVariable> environment)
       throws InterruptedException {
