@@ -8,7 +8,7 @@ import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.PythonChoice;
 import dev.gpush.launch.node.PythonFacts;
 import dev.gpush.launch.node.Resources;
-import dev.gpush.launch.plan.TorchImport;
+import dev.gpush.launch.plan.Scripts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -275,7 +275,7 @@ final class PythonTest {
             "import  torch"
       })
   void scriptThatImportsTorchAtTheMargin(String text) {
-    assertTrue(TorchImport.isIn(text));
+    assertTrue(Scripts.importsTorch(text));
   }
 
   @ParameterizedTest
@@ -291,6 +291,6 @@ final class PythonTest {
         "from .torch import x"
       })
   void scriptThatMayDoWithout(String text) {
-    assertFalse(TorchImport.isIn(text));
+    assertFalse(Scripts.importsTorch(text));
   }
 }

@@ -256,7 +256,7 @@ public final class LaunchMaker {
     Pythons.requireSame(site.nodes(), facts);
     boolean hasTorch = facts.stream().allMatch(node -> node.torch().isPresent());
     boolean needsTorch =
-        program.torchrun() || run.place().script().filter(TorchImport::isIn).isPresent();
+        program.torchrun() || run.place().script().filter(Scripts::importsTorch).isPresent();
     if (needsTorch) {
       requireTorch(run, facts);
     }
