@@ -1,6 +1,5 @@
 package dev.gpush.launch.words;
 
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
@@ -264,7 +263,7 @@ public record RunWords(
   }
 
   private static RunWords wrong(String rule) {
-    throw new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
+    throw UsageFailure.ofRun(rule);
   }
 
   /** {@code python …}: decided as the interpreter would read the words. */
@@ -326,7 +325,7 @@ public record RunWords(
   }
 
   private static RunWords torchrun(List<String> words, Optional<String> chosen) {
-    PastedOptions options = PastedOptions.TORCHRUN.read(words);
+    PastedOptions options = PastedOptions.read("torchrun", words);
     if (options.has("no-python")) {
       return wrong("torchrun --no-python has no Python program to make ranks of");
     }
@@ -336,7 +335,7 @@ public record RunWords(
 
   private static RunWords launched(
       LauncherCommand.Kind launcher, List<String> words, Optional<String> chosen) {
-    PastedOptions options = launcher.syntax().read(words);
+    PastedOptions options = PastedOptions.read(launcher.call(), words);
     return new RunWords(
         Map.of(),
         chosen,
