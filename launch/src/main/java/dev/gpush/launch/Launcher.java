@@ -258,7 +258,7 @@ public final class Launcher implements AutoCloseable {
   }
 
   private SlotPlan slots(ResolvedRun run) throws InterruptedException {
-    return SlotPlan.of(maker.infos(), run.options().claim(), busy());
+    return SlotPlan.of(site.infos(), run.options().claim(), busy());
   }
 
   private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
@@ -440,12 +440,6 @@ public final class Launcher implements AutoCloseable {
     return last.exit();
   }
 
-  /** The same from the beginning of the run. */
-  public Optional<Integer> follow(int run, Set<Integer> ranks, boolean follow, RunOutput output)
-      throws InterruptedException {
-    return follow(run, new LogRequest(ranks, follow, Optional.empty()), output);
-  }
-
   /**
    * Writes what the run has printed into files, one for each rank.
    *
@@ -475,7 +469,7 @@ public final class Launcher implements AutoCloseable {
     RunWatch watch = watch(record, Optional.empty());
     watch.stopping();
     try (Talk.Step _ = talk.step("stopping run " + run)) {
-      watch.stopAll(watch.stop(signal, grace, why));
+      watch.stop(signal, grace, why);
       while (true) {
         RunRecord now = watch.await(watch.attempt());
         if (now.state().isOver() || now.state() == RunView.State.UNKNOWN) {

@@ -163,7 +163,7 @@ final class FabricRunsTest {
     for (String slot : run.slots()) {
       nodes.get(slot.charAt(0) - '0').end(run.number(), OK);
     }
-    launcher.follow(run.number(), Set.of(), true, new FakeOutput());
+    launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, new FakeOutput());
     return run;
   }
 
@@ -328,7 +328,7 @@ final class FabricRunsTest {
     }
     nodes.forEach(node -> node.end(run.number(), OK));
     var output = new FakeOutput();
-    launcher.follow(run.number(), Set.of(), true, output);
+    launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, output);
     return output.events();
   }
 

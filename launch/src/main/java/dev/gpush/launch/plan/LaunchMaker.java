@@ -103,10 +103,6 @@ public final class LaunchMaker {
     this.fabrics = fabrics;
   }
 
-  public List<NodeInfo> infos() {
-    return site.nodes().stream().map(LaunchNode::info).toList();
-  }
-
   public ResolvedRun resolve(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
     RunRequest.Command command = request.command();
     List<String> words = repeated.map(RunRecord::words).orElse(command.words());
@@ -348,9 +344,9 @@ public final class LaunchMaker {
       throws InterruptedException {
     var check = new RankCheck(run.options().ranks());
     if (!(run.parsed().form() instanceof RunWords.BatchScript)) {
-      check.requireGpus(infos(), slots);
+      check.requireGpus(site.infos(), slots);
     }
-    RunRequest.Ranks ranks = check.of(run.parsed(), infos(), slots);
+    RunRequest.Ranks ranks = check.of(run.parsed(), site.infos(), slots);
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
     var activated = new ArrayList<PythonChoice>();

@@ -140,7 +140,7 @@ public final class SessionFacts {
   private boolean isCurrent(Gathered gathered) {
     Duration lasts = gathered.isComplete() ? FRESH : RETRY;
     return clock.nanos() - gathered.atNanos() < lasts.toNanos()
-        && gathered.machines().equals(machines());
+        && gathered.machines().equals(site.infos());
   }
 
   private void take(Task<Gathered, RuntimeException> done) {
@@ -152,12 +152,8 @@ public final class SessionFacts {
     }
   }
 
-  private List<NodeInfo> machines() {
-    return site.nodes().stream().map(LaunchNode::info).toList();
-  }
-
   private Gathered gather() throws InterruptedException {
-    List<NodeInfo> machines = machines();
+    List<NodeInfo> machines = site.infos();
     if (site.onThisMachine()) {
       NodeReply one = reply(site.nodes().getFirst(), List.of());
       return new Gathered(machines, machines.stream().map(_ -> one).toList(), clock.nanos());
