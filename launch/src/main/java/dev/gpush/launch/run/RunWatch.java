@@ -249,7 +249,7 @@ public final class RunWatch {
     }
     lock.lock();
     try {
-      record = record.with(parts);
+      become(now -> now.with(parts));
       restart = Optional.of(why);
       attempt++;
       changed.signalAll();
