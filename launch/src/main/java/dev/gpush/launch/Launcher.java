@@ -34,7 +34,6 @@ import dev.gpush.launch.plan.LaunchPlan;
 import dev.gpush.launch.plan.Scripts;
 import dev.gpush.launch.plan.SlotPlan;
 import dev.gpush.launch.run.Attempts;
-import dev.gpush.launch.run.KeptFiles;
 import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
@@ -318,9 +317,9 @@ public final class Launcher implements AutoCloseable {
 
   private RunRecord start(LaunchPlan plan, ResolvedRun run, RunRecord record, Talk talk)
       throws InterruptedException {
-    KeptFiles keeping = files.begin(record.launched().generation());
+    List<RunFiles.Asked> keeping = files.begin(record.launched().generation());
     List<RunRecord.Part> parts = started(plan.parts(), start(plan, record, 0).start(false));
-    keeping.await(record);
+    files.await(keeping, record);
     RunRecord running = record.with(parts).with(talk.trace()).in(RunView.State.RUNNING);
     history.keep(running);
     var last = new AtomicReference<LaunchPlan>(plan);
