@@ -34,9 +34,7 @@ final class PlanGoldenTest {
   private static final Path GOLDEN = Path.of("resources/golden/plan");
   private static final Path WRITTEN = GOLDEN.resolve("gangs");
 
-  /** No site: what is built in. */
-  private static final FabricPlanner PLANNER =
-      new FabricPlanner(new YamlRecipes(Path.of("/nonexistent/site.yaml")));
+  private static final FabricPlanner PLANNER = new FabricPlanner(new YamlRecipes());
 
   static List<Path> gangs() throws IOException {
     var gangs = new ArrayList<Path>();

@@ -127,7 +127,7 @@ final class Wiring implements AutoCloseable {
     var machines = new Machines(host, agent, words, timing.link(), tasks, clock, random);
     var backends =
         new ConfiguredBackends(configs, host, agent, transports, machines, clock, random, tasks);
-    var plans = new FabricPlanner(new YamlRecipes(SITE));
+    var plans = new FabricPlanner(new YamlRecipes());
     var gitPlaces = GitPlaces.of(environment);
     // The sessions and the ssh server need each other.
     var publish = new AtomicReference<Runnable>(() -> {});

@@ -257,8 +257,7 @@ final class RecordedGangsTest {
               List.of(),
               false,
               Optional.of(new Recipe.Script(script, "its own settings")),
-              List.of(new Recipe.Setting("NCCL_IB_HCA", "=mlx5_1", "a test")),
-              Recipe.BUILT_IN);
+              List.of(new Recipe.Setting("NCCL_IB_HCA", "=mlx5_1", "a test")));
       try (Launcher launcher = gang.launcher(List.of(recipe))) {
         run(gang, launcher, Map.of("NCCL_DEBUG", "WARN"), "NCCL_X=1", "show.py");
       }

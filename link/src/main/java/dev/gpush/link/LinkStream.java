@@ -146,7 +146,7 @@ public final class LinkStream {
    * @param reason {@code {}} or {@code {code, facts}}
    */
   public void close(Json.Obj reason) {
-    ends(() -> machine.close(state, reason, driver.nanos()));
+    ends(() -> machine.close(state, reason));
   }
 
   /**

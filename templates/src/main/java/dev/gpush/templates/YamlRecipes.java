@@ -1,79 +1,85 @@
 package dev.gpush.templates;
 
 import dev.gpush.core.fabric.Recipe;
+import dev.gpush.core.fabric.Recipe.Evidence;
+import dev.gpush.core.fabric.Recipe.Kind;
+import dev.gpush.core.fabric.Recipe.Proof;
+import dev.gpush.core.fabric.Recipe.Script;
+import dev.gpush.core.fabric.Recipe.Setting;
 import dev.gpush.core.fabric.Recipes;
-import dev.gpush.core.failure.ConfigFailure;
-import dev.gpush.core.failure.GpushException;
-import dev.gpush.templates.schema.Found;
-import dev.gpush.templates.schema.Place;
-import dev.gpush.templates.schema.RecipeReader;
-import dev.gpush.templates.schema.RecipeReader.Table;
-import dev.gpush.templates.schema.ValueType.Simple;
 import dev.gpush.templates.yaml.Yaml;
 import dev.gpush.templates.yaml.YamlReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
+import java.util.Optional;
+import java.util.stream.Stream;
 
-/** Recipes from {@code recipes.yaml} in the jar, under those of site.yaml. Thread-safe. */
+/** Recipes from {@code recipes.yaml} in the jar. Thread-safe. */
 public final class YamlRecipes implements Recipes {
-  /** The key, in both files. */
-  private static final String KEY = "recipes";
-
-  private final Path site;
-
-  /**
-   * @param site what lies under every user's configuration: /etc/gpush/site.yaml
-   */
-  public YamlRecipes(Path site) {
-    this.site = site;
-  }
-
   @Override
   public List<Recipe> all() {
-    SettingsFile file = SettingsFile.read(site, Place.SITE);
-    if (!file.problems().isEmpty()) {
-      throw new GpushException(new ConfigFailure.Invalid(file.problems()));
-    }
-    var table = new Table(List.of(), Set.of(), List.of());
-    for (Found found : file.found()) {
-      if (found.key().type() == Simple.RECIPE_TABLE
-          && found.source() instanceof Yaml.Mapping mapping) {
-        table = new RecipeReader(KEY, file.name()).read(mapping);
-      }
-    }
-    Table own = table;
-    var recipes = new ArrayList<>(own.recipes());
-    List<String> names = own.recipes().stream().map(Recipe::name).toList();
-    for (Recipe recipe : shipped()) {
-      if (!names.contains(recipe.name()) && !own.off().contains(recipe.name())) {
-        recipes.add(recipe);
-      }
-    }
-    return List.copyOf(recipes);
+    YamlReader.Reading reading = YamlReader.read(bytes());
+    Yaml file =
+        reading
+            .content()
+            .filter(_ -> reading.flaws().isEmpty())
+            .orElseThrow(() -> new IllegalStateException("recipes.yaml: " + reading.flaws()));
+    return file.get("recipes").stream()
+        .flatMap(YamlRecipes::entries)
+        .map(each -> recipe(each.key(), each.value()))
+        .toList();
   }
 
-  private static List<Recipe> shipped() {
-    YamlReader.Reading reading = YamlReader.read(bytes());
-    Yaml value =
-        reading.content().stream()
-            .flatMap(content -> content.entries().stream())
-            .filter(entry -> entry.key().equals(KEY))
-            .map(Yaml.Entry::value)
-            .findFirst()
-            .orElseThrow(() -> new IllegalStateException("recipes.yaml: " + reading.flaws()));
-    if (!(value instanceof Yaml.Mapping mapping)) {
-      throw new IllegalStateException("recipes.yaml has no recipes");
-    }
-    Table table = new RecipeReader(KEY, "").read(mapping);
-    if (!table.flaws().isEmpty()) {
-      throw new IllegalStateException("recipes.yaml: " + table.flaws());
-    }
-    return table.recipes();
+  private static Recipe recipe(String name, Yaml recipe) {
+    List<Proof> proofs =
+        recipe.get("evidence").stream()
+            .flatMap(YamlRecipes::entries)
+            .map(each -> new Proof(kind(each.key()), texts(each.value())))
+            .sorted(Comparator.comparing(Proof::kind))
+            .toList();
+    List<Setting> settings =
+        recipe.get("set").stream()
+            .flatMap(YamlRecipes::entries)
+            .map(each -> setting(each.key(), each.value()))
+            .toList();
+    return new Recipe(
+        name,
+        needed(recipe, "about"),
+        new Evidence(proofs),
+        recipe.text("fabric").orElse(""),
+        recipe.get("rails").map(YamlRecipes::texts).orElse(List.of()),
+        recipe.text("plugin").equals(Optional.of("true")),
+        recipe.get("script").map(each -> new Script(needed(each, "path"), needed(each, "why"))),
+        settings);
+  }
+
+  private static Setting setting(String name, Yaml setting) {
+    return new Setting(name, needed(setting, "value"), needed(setting, "why"));
+  }
+
+  private static Kind kind(String word) {
+    return Stream.of(Kind.values())
+        .filter(kind -> kind.word().equals(word))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("recipes.yaml: no kind " + word));
+  }
+
+  private static String needed(Yaml yaml, String key) {
+    return yaml.text(key)
+        .orElseThrow(() -> new IllegalStateException("recipes.yaml: no " + key + " at " + yaml));
+  }
+
+  private static List<String> texts(Yaml list) {
+    return list instanceof Yaml.Sequence(_, var items)
+        ? items.stream().flatMap(item -> item.asText().stream()).toList()
+        : List.of();
+  }
+
+  private static Stream<Yaml.Entry> entries(Yaml yaml) {
+    return yaml instanceof Yaml.Mapping(_, var entries) ? entries.stream() : Stream.of();
   }
 
   private static byte[] bytes() {
@@ -81,7 +87,7 @@ public final class YamlRecipes implements Recipes {
       if (input == null) {
         throw new IllegalStateException("not in the jar: recipes.yaml");
       }
-      return input.readNBytes(YamlReader.MOST_BYTES);
+      return input.readAllBytes();
     } catch (IOException broken) {
       throw new UncheckedIOException(broken);
     }

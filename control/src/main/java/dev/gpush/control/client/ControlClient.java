@@ -3,6 +3,7 @@ package dev.gpush.control.client;
 import dev.gpush.control.client.terminal.CapturedConsole;
 import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.place.Origin;
+import dev.gpush.control.wire.ControlFrame;
 import dev.gpush.control.wire.Request;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.task.Clock;
@@ -115,14 +116,20 @@ public final class ControlClient {
   private int converse(GatewayConnection connection, List<String> arguments, Console console)
       throws ClientException {
     try (connection) {
-      var request =
-          new Request(
-              arguments,
-              origin.folder().toString(),
-              origin.environment(),
-              console.facts(),
-              origin.pid());
-      return new Conversation(connection, console, clock).carryOut(request);
+      return new Conversation(connection, console, clock).carryOut(request(arguments, console));
+    }
+  }
+
+  private ControlFrame request(List<String> arguments, Console console) throws ClientException {
+    var request =
+        new Request(
+            arguments,
+            origin.folder().toString(),
+            origin.environment(),
+            console.facts(),
+            origin.pid());
+    try {
+      return request.frame();
     } catch (IllegalArgumentException tooLong) {
       throw new ClientException(
           "the command line is too long",

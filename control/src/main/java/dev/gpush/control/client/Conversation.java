@@ -8,7 +8,6 @@ import dev.gpush.control.wire.Fields;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Refusal;
-import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.file.FileReason;
@@ -48,11 +47,10 @@ final class Conversation {
     this.input = new InputPump(connection.writer(), console);
   }
 
-  int carryOut(Request request) throws ClientException {
-    ControlFrame frame = request.frame();
+  int carryOut(ControlFrame request) throws ClientException {
     boolean raw = false;
     try (Console.Signals _ = console.listen(this::signal)) {
-      connection.writer().write(frame);
+      connection.writer().write(request);
       while (true) {
         Optional<ControlFrame> next = connection.reader().next();
         if (next.isEmpty()) {

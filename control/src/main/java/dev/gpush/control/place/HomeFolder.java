@@ -34,6 +34,10 @@ public final class HomeFolder {
    */
   public static void make(Path home) throws IOException {
     if (!Files.isDirectory(home)) {
+      Path above = home.toAbsolutePath().getParent();
+      if (above != null) { // With the usual mode: others may work there.
+        Files.createDirectories(above);
+      }
       Files.createDirectories(home, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
     }
     if (isPrivate(home)) {

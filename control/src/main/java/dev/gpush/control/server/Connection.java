@@ -19,7 +19,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
@@ -150,12 +149,6 @@ final class Connection {
 
   private void carryOut(Request request) throws IOException, InterruptedException {
     asked = true;
-    Optional<Refusal> refusal = check(request);
-    if (refusal.isPresent()) {
-      server.incidents().refused(refusal.get().because());
-      writer.write(refusal.get().frame());
-      return;
-    }
     ClientInvocation invocation;
     try {
       invocation = new ClientInvocation(request, outbox, worker);
@@ -290,37 +283,6 @@ final class Connection {
             }
           });
     }
-  }
-
-  private Optional<Refusal> check(Request request) {
-    Limits limits = server.limits();
-    long arguments = bytes(request.arguments());
-    if (arguments > limits.argumentBytes()) {
-      return Optional.of(
-          new Refusal(
-              "the command line is too long",
-              "its arguments have " + arguments + " bytes; the limit is " + limits.argumentBytes(),
-              "put the arguments into a file"));
-    }
-    Map<String, String> environment = request.environment();
-    long variables =
-        bytes(List.copyOf(environment.keySet())) + bytes(List.copyOf(environment.values()));
-    if (variables > limits.environmentBytes()) {
-      return Optional.of(
-          new Refusal(
-              "the environment is too large",
-              "it has " + variables + " bytes; the limit is " + limits.environmentBytes(),
-              "unset the largest variables: env | awk '{ print length, $0 }' | sort -n | tail"));
-    }
-    return Optional.empty();
-  }
-
-  private static long bytes(List<String> texts) {
-    long sum = 0;
-    for (String text : texts) {
-      sum += text.getBytes(StandardCharsets.UTF_8).length;
-    }
-    return sum;
   }
 
   private static boolean hasCause(Throwable thrown, Class<? extends Throwable> kind) {

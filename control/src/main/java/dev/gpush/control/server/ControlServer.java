@@ -174,10 +174,6 @@ public final class ControlServer implements AutoCloseable {
     return incidents;
   }
 
-  Limits limits() {
-    return limits;
-  }
-
   boolean isEnding() {
     lock.lock();
     try {

@@ -13,7 +13,7 @@ public record Request(
     List<String> arguments, String folder, Map<String, String> environment, Facts facts, long pid) {
   /**
    * Linux takes 2 MiB of arguments and environment together by default; twice that is surely a
-   * mistake.
+   * mistake. The client says so before it sends anything.
    */
   public static final int MAX_BYTES = 4 * 1024 * 1024;
 

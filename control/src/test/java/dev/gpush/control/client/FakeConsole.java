@@ -36,6 +36,7 @@ public final class FakeConsole implements Console {
   private volatile Optional<String> answer = Optional.empty();
   private volatile boolean outClosed;
   private volatile int spawnStatus;
+  private volatile Optional<RuntimeException> bug = Optional.empty();
 
   public FakeConsole(InputStream in) {
     this.in = in;
@@ -57,6 +58,12 @@ public final class FakeConsole implements Console {
 
   public FakeConsole spawning(int status) {
     spawnStatus = status;
+    return this;
+  }
+
+  /** A program cannot be run, and that is a bug. */
+  public FakeConsole withBug(RuntimeException thrown) {
+    bug = Optional.of(thrown);
     return this;
   }
 
@@ -119,6 +126,9 @@ public final class FakeConsole implements Console {
   @Override
   public int spawn(List<String> command, Map<String, String> environment) {
     events.add("spawn " + command + environment);
+    if (bug.isPresent()) {
+      throw bug.get();
+    }
     return spawnStatus;
   }
 

@@ -41,6 +41,18 @@ class HomeFolderTest {
     assertEquals("rwx------", mode(home()));
   }
 
+  /** Others work in them: {@code /data/team}. */
+  @Test
+  void leavesTheFoldersAboveItToOthers() throws IOException {
+    Path usual = Files.createDirectory(folder.resolve("usual"));
+
+    HomeFolder.make(folder.resolve("data/team/ann"));
+
+    assertEquals(mode(usual), mode(folder.resolve("data")));
+    assertEquals(mode(usual), mode(folder.resolve("data/team")));
+    assertEquals("rwx------", mode(folder.resolve("data/team/ann")));
+  }
+
   @Test
   void leavesAStricterOneAsItIs() throws IOException {
     Files.createDirectory(home());

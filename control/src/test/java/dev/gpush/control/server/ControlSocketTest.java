@@ -3,6 +3,8 @@ package dev.gpush.control.server;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
@@ -464,7 +466,7 @@ class ControlSocketTest {
 
   @Test
   void refusesMoreConnectionsThanItsLimit() throws Exception {
-    var limits = new Limits(2, 1000, 1000, Duration.ofMinutes(1));
+    var limits = new Limits(2, Duration.ofMinutes(1));
     try (var gateway = TestGateway.with(home, call -> 0, limits)) {
       try (var _ = gateway.raw();
           var _ = gateway.raw()) {
@@ -483,19 +485,6 @@ class ControlSocketTest {
   }
 
   @Test
-  void refusesTooManyWordsAndTooLargeAnEnvironment() throws IOException {
-    var limits = new Limits(10, 100, 12, Duration.ofMinutes(1));
-    try (var gateway = TestGateway.with(home, call -> 0, limits)) {
-      Captured words = gateway.capture("x".repeat(101));
-      Captured environment = gateway.capture("ps");
-
-      assertTrue(words.err().contains("101 bytes; the limit is 100"), words::err);
-      assertTrue(environment.err().contains("13 bytes; the limit is 12"), environment::err);
-      assertEquals(3, environment.status());
-    }
-  }
-
-  @Test
   void refusesARequestThatNoFrameHolds() throws IOException {
     try (var gateway = TestGateway.with(home, call -> 0)) {
       Captured answer = gateway.capture("x".repeat(Request.MAX_BYTES));
@@ -506,8 +495,18 @@ class ControlSocketTest {
   }
 
   @Test
+  void aBugDuringACommandIsNoTooLongCommandLine() throws IOException {
+    var bug = new IllegalArgumentException("a bug");
+    var console = FakeConsole.empty().withBug(bug);
+    try (var gateway = TestGateway.with(home, call -> call.spawn(List.of("ssh"), Map.of()))) {
+      assertSame(
+          bug, assertThrows(IllegalArgumentException.class, () -> gateway.run(console, "ssh")));
+    }
+  }
+
+  @Test
   void closesAConnectionThatSaysNothing() throws IOException {
-    var limits = new Limits(10, 100, 100, Duration.ofMillis(1));
+    var limits = new Limits(10, Duration.ofMillis(1));
     try (var gateway = TestGateway.with(home, call -> 0, limits);
         var client = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       client.connect(UnixDomainSocketAddress.of(gateway.socket()));

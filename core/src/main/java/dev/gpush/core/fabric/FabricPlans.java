@@ -3,7 +3,7 @@ package dev.gpush.core.fabric;
 import dev.gpush.core.json.Json;
 import java.util.List;
 
-/** Makes plans. A pure function of what it is given and of the recipes that the site has. */
+/** Makes plans. A pure function of what it is given and of the recipes. */
 public interface FabricPlans {
   /**
    * The plan of a gang.

@@ -2,7 +2,6 @@ package dev.gpush.core.fabric;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * What is known of a provider's network: how to recognise it on a node, and what to set there.
@@ -13,7 +12,6 @@ import java.util.Set;
  *     rails are RDMA devices
  * @param plugin NCCL reaches this network through a plugin (libnccl-net*.so) that must be there
  * @param script what the ranks' shells read first
- * @param origin {@code built in}, or {@code site.yaml:12}
  */
 public record Recipe(
     String name,
@@ -23,11 +21,7 @@ public record Recipe(
     List<String> rails,
     boolean plugin,
     Optional<Script> script,
-    List<Setting> settings,
-    String origin) {
-  /** The origin of the recipes in the jar. */
-  public static final String BUILT_IN = "built in";
-
+    List<Setting> settings) {
   public Recipe {
     rails = List.copyOf(rails);
     settings = List.copyOf(settings);
@@ -35,7 +29,7 @@ public record Recipe(
 
   /** As plans name it. */
   public String source() {
-    return "recipe " + name + (origin.equals(BUILT_IN) ? "" : " (" + origin + ")");
+    return "recipe " + name;
   }
 
   /** A variable with the value that the provider's own templates give it, and why. */
@@ -82,9 +76,6 @@ public record Recipe(
     /** Link layers of active RDMA ports: InfiniBand, Ethernet. */
     LINK("link");
 
-    /** Names are given by whoever installs a machine, so they prove nothing by themselves. */
-    private static final Set<Kind> NAMES = Set.of(DEVICES, INTERFACES, LINK);
-
     private final String word;
 
     Kind(String word) {
@@ -94,11 +85,6 @@ public record Recipe(
     /** The key in YAML. */
     public String word() {
       return word;
-    }
-
-    /** Whether a match of this kind can prove the provider without another. */
-    public boolean isProof() {
-      return !NAMES.contains(this);
     }
   }
 }

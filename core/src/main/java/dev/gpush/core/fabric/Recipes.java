@@ -2,11 +2,8 @@ package dev.gpush.core.fabric;
 
 import java.util.List;
 
-/** The recipes for networks of providers, as the files have them now. */
+/** The recipes for networks of providers. */
 public interface Recipes {
-  /**
-   * The site's first, then those in the jar; of one name the site's only. A file that was edited
-   * counts at the next call; a mistake in it is thrown as {@code ConfigFailure.Invalid}.
-   */
+  /** In their order: of one variable that several set, the first counts. */
   List<Recipe> all();
 }

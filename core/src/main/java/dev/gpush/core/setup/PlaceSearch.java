@@ -9,16 +9,12 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.CleanText;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
- * Asks all finders, and looks at all places, at the same time. What has not answered in time is
- * {@code Unasked}, and its thread is interrupted and no longer waited for.
+ * Asks all finders for places, and looks at all places at the same time. What has not answered in
+ * time is {@code Unasked}, and its thread is interrupted and no longer waited for.
  */
 public final class PlaceSearch {
   private static final System.Logger LOG = System.getLogger("gpush.init");
@@ -57,80 +53,42 @@ public final class PlaceSearch {
     return new PlaceSearch(finders, USUAL, NAMED, clock, tasks);
   }
 
-  private sealed interface Event {
-    record Listed(int finder, List<PlaceCheck> checks) implements Event {}
-
-    record Answered(PlaceCheck check, PlaceFinding finding) implements Event {}
-  }
-
   /** In the order of the finders and of what each lists. */
   public List<PlaceFinding> all(SetupQuestion question) throws InterruptedException {
     Duration limit = question.isNamed() ? named : usual;
     long end = clock.nanos() + limit.toNanos();
-    var events = new LinkedBlockingQueue<Event>();
-    var forked = new ArrayList<Task<Boolean, RuntimeException>>();
-    var listed = new TreeMap<Integer, List<PlaceCheck>>();
-    var answers = new HashMap<PlaceCheck, PlaceFinding>();
+    List<PlaceCheck> checks =
+        finders.stream().flatMap(finder -> list(finder, question).stream()).toList();
+    Duration left = left(end);
+    var answers = new ArrayList<Task<PlaceFinding, InterruptedException>>();
     try {
-      for (int i = 0; i < finders.size(); i++) {
-        int number = i;
-        forked.add(
-            tasks.fork(
-                "init",
-                () -> events.add(new Event.Listed(number, list(finders.get(number), question)))));
+      for (PlaceCheck check : checks) {
+        answers.add(tasks.fork("init-" + check.name(), () -> answer(check, left)));
       }
-      if (tasks.isClosed()) {
-        throw new InterruptedException("nothing is looked for any more");
+      var found = new ArrayList<PlaceFinding>();
+      for (int i = 0; i < checks.size(); i++) {
+        found.add(await(checks.get(i), answers.get(i), end, limit));
       }
-      int open = finders.size();
-      while (open > 0) {
-        Event next = events.poll(end - clock.nanos(), TimeUnit.NANOSECONDS);
-        if (next == null) {
-          break;
-        }
-        open--;
-        switch (next) {
-          case Event.Answered(var check, var finding) -> answers.put(check, finding);
-          case Event.Listed(var finder, var checks) -> {
-            listed.put(finder, checks);
-            open += checks.size();
-            Duration left = Duration.ofNanos(Math.max(1, end - clock.nanos()));
-            for (PlaceCheck check : checks) {
-              forked.add(
-                  tasks.fork(
-                      "init-" + check.name(),
-                      () -> events.add(new Event.Answered(check, answer(check, left)))));
-            }
-          }
-        }
-      }
+      return found;
     } finally {
-      forked.forEach(Task::cancel);
+      answers.forEach(Task::cancel);
     }
-    var found = new ArrayList<>(findings(listed, answers, limit));
-    for (int i = 0; i < finders.size(); i++) {
-      if (!listed.containsKey(i)) {
-        String late = "could not be listed within " + DurationText.of(limit);
-        found.add(new PlaceFinding.Unasked(finders.get(i).kind(), "", late, "gpush init NAME"));
-      }
-    }
-    return found;
   }
 
-  private static List<PlaceFinding> findings(
-      Map<Integer, List<PlaceCheck>> listed,
-      Map<PlaceCheck, PlaceFinding> answers,
-      Duration limit) {
-    String late = "did not answer within " + DurationText.of(limit);
-    return listed.values().stream()
-        .flatMap(List::stream)
-        .map(
-            check ->
-                answers.getOrDefault(
-                    check,
-                    new PlaceFinding.Unasked(
-                        check.name(), check.origin(), late, "gpush init " + check.name())))
-        .toList();
+  private PlaceFinding await(
+      PlaceCheck check, Task<PlaceFinding, InterruptedException> answer, long end, Duration limit)
+      throws InterruptedException {
+    try {
+      return answer.get(left(end));
+    } catch (TimeoutException tooLate) {
+      String late = "did not answer within " + DurationText.of(limit);
+      return new PlaceFinding.Unasked(
+          check.name(), check.origin(), late, "gpush init " + check.name());
+    }
+  }
+
+  private Duration left(long end) {
+    return Duration.ofNanos(Math.max(1, end - clock.nanos()));
   }
 
   private static List<PlaceCheck> list(PlaceFinder finder, SetupQuestion question) {

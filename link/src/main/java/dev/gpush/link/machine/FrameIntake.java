@@ -52,7 +52,7 @@ final class FrameIntake {
     if (frame.kind() == FrameKind.OPEN) {
       open(frame.stream(), json);
     } else {
-      ofStream(frame, json, nanos);
+      ofStream(frame, json);
     }
     acks.count(frame, nanos);
   }
@@ -90,7 +90,7 @@ final class FrameIntake {
         "never-opened", frame.kind() + " " + Integer.toUnsignedString(frame.stream()));
   }
 
-  private void ofStream(Frame frame, Json.Obj json, long nanos) throws ProtocolException {
+  private void ofStream(Frame frame, Json.Obj json) throws ProtocolException {
     Optional<StreamState> found = streams.find(frame.stream());
     if (found.isEmpty()) {
       requireKnown(frame);
@@ -122,7 +122,7 @@ final class FrameIntake {
         emit(stream, new LinkEvent.Ended(stream, frame.flags()));
       }
       case MESSAGE -> emit(stream, new LinkEvent.Message(stream, json));
-      case CLOSE -> closed(stream, json, nanos);
+      case CLOSE -> closed(stream, json);
       case HELLO, WELCOME, ACK, CREDIT, PING, PONG, BYE, OPEN ->
           throw new IllegalStateException(frame.kind() + " is not of a stream");
     }
@@ -150,20 +150,13 @@ final class FrameIntake {
     }
   }
 
-  private void closed(StreamState stream, Json.Obj json, long nanos) {
+  private void closed(StreamState stream, Json.Obj json) {
     ended(stream, json);
     if (stream.isOwnCloseWritten()) {
       streams.forget(stream);
     } else if (!stream.isOwnClosed()) {
       stream.ownCloses();
-      addAnswer(stream, Frame.ofJson(FrameKind.CLOSE, 0, stream.number(), Json.object()), nanos);
-    }
-  }
-
-  /** A CLOSE that answers the agent's: it is not urgent. */
-  void addAnswer(StreamState stream, Frame close, long nanos) {
-    if (!queue.addDelayed(stream, close, nanos)) {
-      queue.add(stream, close);
+      queue.add(stream, Frame.ofJson(FrameKind.CLOSE, 0, stream.number(), Json.object()));
     }
   }
 

@@ -47,9 +47,6 @@ final class FrameOutput {
     if (acks.until(nanos) <= 0) {
       batch.add(acks.take(nanos));
     }
-    if (!batch.isEmpty() || !queue.isEmpty() || queue.untilDelayed(nanos) <= 0) {
-      queue.releaseDelayed();
-    }
     for (StreamState closed : queue.take(batch)) {
       if (closed.isPeerClosed()) {
         streams.forget(closed);
@@ -94,8 +91,7 @@ final class FrameOutput {
     if (!queue.isEmpty()) {
       return 0;
     }
-    long frame = Math.min(contact.untilPing(nanos), acks.until(nanos));
-    return Math.min(frame, queue.untilDelayed(nanos));
+    return Math.min(contact.untilPing(nanos), acks.until(nanos));
   }
 
   /** See {@link LinkMachine#isSmall}. */

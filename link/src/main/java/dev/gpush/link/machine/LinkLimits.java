@@ -54,15 +54,9 @@ public final class LinkLimits {
    */
   public static final long ACK_SOON_NANOS = 15_000_000L;
 
-  /** So many CLOSE that answer the agent's may wait for another frame … */
-  public static final int DELAYED = 8;
-
-  /** … for so long. */
-  public static final long DELAY_NANOS = 50_000_000L;
-
   /** Room for a small frame and the control frames before and after it. */
   public static final int SMALL_WRITE =
-      SMALL_FRAME + (CONTROL_FRAMES + DELAYED + 3) * (FrameLimits.HEADER_BYTES + Long.BYTES);
+      SMALL_FRAME + (CONTROL_FRAMES + 3) * (FrameLimits.HEADER_BYTES + Long.BYTES);
 
   /**
    * After so many urgent and small frames one piece of bulk goes, so that chatter cannot starve a

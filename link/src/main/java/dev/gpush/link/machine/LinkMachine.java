@@ -237,7 +237,7 @@ public final class LinkMachine {
    * Sends nothing more after what was sent already, or withdraws the stream if nothing was. True
    * the first time.
    */
-  public boolean close(StreamState stream, Json.Obj reason, long nanos) {
+  public boolean close(StreamState stream, Json.Obj reason) {
     if (stream.isOwnClosed()) {
       return false;
     }
@@ -245,12 +245,7 @@ public final class LinkMachine {
       return true;
     }
     stream.ownCloses();
-    Frame close = Frame.ofJson(FrameKind.CLOSE, 0, stream.number(), reason);
-    if (stream.isPeerClosed()) {
-      intake.addAnswer(stream, close, nanos);
-    } else {
-      queue.add(stream, close);
-    }
+    queue.add(stream, Frame.ofJson(FrameKind.CLOSE, 0, stream.number(), reason));
     return true;
   }
 

@@ -33,14 +33,12 @@ final class SendQueue {
   private final Set<StreamState> credits = new LinkedHashSet<>();
   private final ArrayDeque<Frame> replay = new ArrayDeque<>();
   private final ArrayDeque<Small> small = new ArrayDeque<>();
-  private final ArrayDeque<Small> delayed = new ArrayDeque<>();
   private final ArrayDeque<StreamState> ready = new ArrayDeque<>();
   private final ArrayDeque<Kept> kept = new ArrayDeque<>();
   private long nextSequence = 1;
   private long bytes;
   private int keptOthers;
   private int smallInARow;
-  private long delayedNanos; // since when the first of the delayed waits
 
   /**
    * @param pool how much is kept before bulk waits
@@ -63,38 +61,6 @@ final class SendQueue {
       stream.waiting().add(frame);
       makeReady(stream);
     }
-  }
-
-  /**
-   * A CLOSE that answers the peer's is not urgent, so it is sent with the next frame. A separate
-   * small write, which has no answer, would delay the next one by 40 ms where sockets in between
-   * use Nagle's algorithm, as those of {@code srun} do.
-   *
-   * @return false when it cannot wait, and was not taken
-   */
-  boolean addDelayed(StreamState stream, Frame close, long nanos) {
-    boolean isLast =
-        !stream.isOpening() && stream.waiting().isEmpty() && stream.smallWaiting() == 0;
-    if (!isLast || close.length() > Long.BYTES || delayed.size() >= LinkLimits.DELAYED) {
-      return false;
-    }
-    if (delayed.isEmpty()) {
-      delayedNanos = nanos;
-    }
-    stream.smallWaits(1);
-    delayed.add(new Small(stream, close));
-    return true;
-  }
-
-  /** Nanoseconds until what can wait has waited long enough; without any a long time. */
-  long untilDelayed(long nanos) {
-    return delayed.isEmpty() ? Long.MAX_VALUE : LinkLimits.DELAY_NANOS - (nanos - delayedNanos);
-  }
-
-  /** Sends delayed frames now, behind the others. */
-  void releaseDelayed() {
-    small.addAll(delayed);
-    delayed.clear();
   }
 
   /** The answer to the peer's OPEN goes before all that waits on the stream. */
@@ -286,8 +252,7 @@ final class SendQueue {
 
   /** See {@link LinkLimits#MAX_UNACKNOWLEDGED}. */
   boolean hasTooManyAnswers() {
-    return keptOthers + small.size() + delayed.size() + ready.size()
-        > LinkLimits.MAX_UNACKNOWLEDGED;
+    return keptOthers + small.size() + ready.size() > LinkLimits.MAX_UNACKNOWLEDGED;
   }
 
   /** The last number that the peer has acknowledged. */
@@ -331,7 +296,6 @@ final class SendQueue {
     newPipe();
     kept.clear();
     small.removeIf(entry -> entry.frame().kind() != FrameKind.OPEN);
-    delayed.clear();
     ready.clear();
     nextSequence = 1;
     keptOthers = 0;
@@ -347,7 +311,6 @@ final class SendQueue {
     }
     if (stream.smallWaiting() > 0) {
       small.removeIf(entry -> entry.stream() == stream);
-      delayed.removeIf(entry -> entry.stream() == stream);
       stream.smallWaits(-stream.smallWaiting());
     }
     stream.waiting().clear();

@@ -246,7 +246,7 @@ final class LinkMachineTest {
     hears(2, FrameKind.WELCOME, Json.object("agent", "b"), 2 * SECOND);
 
     machine.end(ended, 0);
-    machine.close(closed, Json.object(), 2 * SECOND);
+    machine.close(closed, Json.object());
 
     assertTrue(ended.isClosed() && closed.isClosed());
     assertEquals(List.of(), written(2, 3 * SECOND));
@@ -255,14 +255,14 @@ final class LinkMachineTest {
   @Test
   void noAgentHearsOfAStreamThatWasClosedBeforeAnythingWasWritten() {
     StreamState early = machine.reserve(100);
-    machine.close(early, Json.object(), 0);
+    machine.close(early, Json.object());
     machine.announce(early, Json.object("type", "exec"));
     StreamState later = machine.reserve(100);
     machine.announce(later, Json.object("type", "exec"));
     machine.message(later, Frame.ofJson(FrameKind.MESSAGE, 1, later.number(), Json.object()));
     machine.end(later, 0);
 
-    assertTrue(machine.close(later, Json.object(), 0));
+    assertTrue(machine.close(later, Json.object()));
 
     assertEquals(List.of("", ""), events());
     assertEquals(0, machine.openStreams());
@@ -281,7 +281,7 @@ final class LinkMachineTest {
     assertFalse(machine.withdraw(stream));
 
     assertFalse(stream.isClosed());
-    machine.close(stream, Json.object(), 0);
+    machine.close(stream, Json.object());
     assertEquals(List.of(), events());
     assertEquals(List.of(), written(1, 0));
     Json.Obj answer = Json.object("credit", 10);

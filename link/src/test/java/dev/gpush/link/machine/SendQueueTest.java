@@ -1,7 +1,6 @@
 package dev.gpush.link.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -41,43 +40,6 @@ class SendQueueTest {
       batch.forEach(frame -> taken.add(frame.kind() + " " + frame.stream() + " " + frame.length()));
     }
     return taken;
-  }
-
-  private static Frame close(StreamState stream, Json.Obj reason) {
-    return Frame.ofJson(FrameKind.CLOSE, 0, stream.number(), reason);
-  }
-
-  @Test
-  void aCloseThatAnswersWaitsForSomethingToTravelWith() {
-    StreamState over = stream(1);
-    StreamState next = stream(3);
-    assertTrue(queue.addDelayed(over, close(over, Json.object()), 1_000));
-
-    assertTrue(queue.isEmpty());
-    assertEquals(LinkLimits.DELAY_NANOS - 500, queue.untilDelayed(1_500));
-    queue.add(next, message(next, false));
-    queue.releaseDelayed();
-    assertEquals(List.of("MESSAGE 3 2", "CLOSE 1 2"), takeAll());
-    assertEquals(Long.MAX_VALUE, queue.untilDelayed(2_000));
-  }
-
-  @Test
-  void onlyAFewShortOnesThatNothingGoesBeforeMayWait() {
-    StreamState busy = stream(1);
-    queue.add(busy, data(busy, 10));
-    assertFalse(queue.addDelayed(busy, close(busy, Json.object()), 0));
-    StreamState wordy = stream(3);
-    assertFalse(queue.addDelayed(wordy, close(wordy, Json.object("code", "why-so-long")), 0));
-    for (int i = 0; i < LinkLimits.DELAYED; i++) {
-      StreamState over = stream(5 + 2 * i);
-      assertTrue(queue.addDelayed(over, close(over, Json.object()), 0));
-    }
-    StreamState more = stream(99);
-    assertFalse(queue.addDelayed(more, close(more, Json.object()), 0));
-    queue.restart();
-    assertEquals(List.of(), takeAll());
-    queue.releaseDelayed();
-    assertTrue(queue.isEmpty(), "the agent that knew them is no more");
   }
 
   @Test

@@ -198,7 +198,7 @@ final class GatewayUsers {
     if (isComplete && sim.chance(2) || sim.chanceDuringFaults(150)) {
       stream.closedHere = true;
       stream.reasonHere = sim.chance(2) ? Json.object() : Json.object("code", "enough", "facts", 1);
-      Simulation.require(sim.machine().close(state, stream.reasonHere, sim.now), "closed twice");
+      Simulation.require(sim.machine().close(state, stream.reasonHere), "closed twice");
       sim.settle();
     }
   }

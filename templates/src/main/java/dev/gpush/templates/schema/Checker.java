@@ -150,6 +150,7 @@ public final class Checker {
 
   private static boolean hasKey(Place place, String pattern) {
     return Schema.of(place).stream()
+        .filter(key -> !(key.support() instanceof Support.Removed))
         .anyMatch(key -> key.path().equals(pattern) || key.path().startsWith(pattern + "."));
   }
 

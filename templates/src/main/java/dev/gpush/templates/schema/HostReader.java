@@ -6,7 +6,6 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -44,11 +43,7 @@ final class HostReader {
       flaw(yaml, "must be " + type.words() + ", 1 to " + MOST + " of them");
       return Optional.empty();
     }
-    var hosts = new ArrayList<Json>();
-    for (Yaml item : items) {
-      host(item).ifPresent(hosts::add);
-    }
-    return hosts.size() == items.size() ? Optional.of(Json.array(hosts)) : Optional.empty();
+    return ValueReader.all(items, this::host);
   }
 
   static Json.Obj jsonSchema() {

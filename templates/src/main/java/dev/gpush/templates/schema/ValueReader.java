@@ -15,14 +15,16 @@ import dev.gpush.templates.schema.ValueType.PlaceOfData;
 import dev.gpush.templates.schema.ValueType.Simple;
 import dev.gpush.templates.schema.ValueType.Whole;
 import dev.gpush.templates.yaml.Flaw;
+import dev.gpush.templates.yaml.Position;
 import dev.gpush.templates.yaml.Yaml;
 import java.math.BigInteger;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -76,184 +78,140 @@ final class ValueReader {
     return switch (type) {
       case Simple.VARIABLES -> variables(type, yaml);
       case Simple.PRICES -> prices(type, yaml);
+      case Simple.MOUNTS -> mounts(type, yaml);
       case Simple.BACKEND_NAMES -> names(type, yaml);
       case Simple.HOSTS -> new HostReader(path, flaws).read(type, yaml);
-      case Simple.TEXTS -> texts(type, yaml);
-      case Simple.PORTS -> ports(type, yaml);
-      case Simple.SPANS -> spans(type, yaml);
-      case Simple.RECIPE_TABLE -> recipes(type, yaml);
-      case Simple.WARNING -> scalar(type, yaml).flatMap(scalar -> warning(type, scalar));
-      case Simple.YES_NO -> scalar(type, yaml).flatMap(scalar -> yesNo(type, scalar));
-      case Simple.TEXT -> scalar(type, yaml).flatMap(scalar -> text(path, scalar));
-      case Whole whole -> scalar(whole, yaml).flatMap(scalar -> whole(whole, scalar));
-      case Simple.SPAN -> scalar(type, yaml).flatMap(scalar -> span(type, scalar));
-      case Simple.SIZE -> scalar(type, yaml).flatMap(scalar -> size(type, scalar));
-      case Simple.GPUS -> scalar(type, yaml).flatMap(scalar -> gpus(type, scalar));
-      case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
-      case Simple.COMMITS -> scalar(type, yaml).flatMap(scalar -> matching(type, scalar, COMMITS));
-      case Simple.TEMPLATE_NAME ->
-          scalar(type, yaml).flatMap(scalar -> matching(type, scalar, NAME));
-      case FolderOnNodes folder ->
-          scalar(folder, yaml)
-              .flatMap(
-                  scalar -> place(path, scalar, at -> NodeFolder.flaw(at, folder.variables())));
-      case PlaceOfData data ->
-          scalar(data, yaml)
-              .flatMap(scalar -> place(path, scalar, at -> DataPlace.flaw(at, data.form())));
-      case Simple.MOUNTS -> mounts(type, yaml);
-      case Simple.FILE_PATH -> scalar(type, yaml).flatMap(scalar -> matching(type, scalar, FILE));
-      case Simple.ABSOLUTE_PATH ->
-          scalar(type, yaml).flatMap(scalar -> matching(type, scalar, ABSOLUTE));
+      case Simple.TEXTS -> list(type, yaml, MOST_NAMES, each -> text(path, each));
+      case Simple.PORTS -> list(type, yaml, MOST_NAMES, each -> port(type, each));
+      case Simple.SPANS ->
+          yaml instanceof Yaml.Sequence
+              ? list(type, yaml, MOST_WARNINGS, each -> span(Simple.SPAN, each))
+              : wrong(type, yaml);
+      case Simple.WARNING -> scalar(type, yaml, each -> warning(type, each));
+      case Simple.YES_NO -> scalar(type, yaml, each -> yesNo(type, each));
+      case Simple.TEXT -> scalar(type, yaml, each -> text(path, each));
+      case Whole whole -> scalar(whole, yaml, each -> whole(whole, each));
+      case Simple.SPAN -> scalar(type, yaml, each -> span(type, each));
+      case Simple.SIZE -> scalar(type, yaml, each -> size(type, each));
+      case Simple.GPUS -> scalar(type, yaml, each -> gpus(type, each));
+      case OneOf oneOf -> scalar(oneOf, yaml, each -> oneOf(oneOf, each));
+      case Simple.COMMITS -> scalar(type, yaml, each -> matching(type, each, COMMITS));
+      case Simple.TEMPLATE_NAME -> scalar(type, yaml, each -> matching(type, each, NAME));
+      case Simple.FILE_PATH -> scalar(type, yaml, each -> matching(type, each, FILE));
+      case Simple.ABSOLUTE_PATH -> scalar(type, yaml, each -> matching(type, each, ABSOLUTE));
+      case FolderOnNodes(var known) ->
+          scalar(type, yaml, each -> place(path, each, at -> NodeFolder.flaw(at, known)));
+      case PlaceOfData(var form) ->
+          scalar(type, yaml, each -> place(path, each, at -> DataPlace.flaw(at, form)));
     };
   }
 
-  private Optional<Yaml.Scalar> scalar(ValueType type, Yaml yaml) {
+  private Optional<Json> scalar(
+      ValueType type, Yaml yaml, Function<Yaml.Scalar, Optional<Json>> read) {
     return switch (yaml) {
       case Yaml.Scalar scalar when scalar.isNothing() -> {
         flaw(yaml, "has no value; it must be " + type.words());
         yield Optional.empty();
       }
-      case Yaml.Scalar scalar -> Optional.of(scalar);
+      case Yaml.Scalar scalar -> read.apply(scalar);
       case Yaml.Sequence _ -> wrong(type, yaml, "a list");
       case Yaml.Mapping _ -> wrong(type, yaml, "keys with values");
     };
   }
 
+  /** A list of scalars, or one of them alone. */
+  private Optional<Json> list(
+      ValueType type, Yaml yaml, int most, Function<Yaml.Scalar, Optional<Json>> read) {
+    List<Yaml> items = yaml instanceof Yaml.Sequence(_, var all) ? all : List.of(yaml);
+    return items.isEmpty() || items.size() > most
+        ? wrong(type, yaml)
+        : all(items, item -> scalar(type, item, read));
+  }
+
+  /** Empty when one of them has a flaw; those of all are found. */
+  static Optional<Json> all(List<Yaml> items, Function<Yaml, Optional<Json>> read) {
+    List<Json> values = items.stream().flatMap(item -> read.apply(item).stream()).toList();
+    return values.size() == items.size() ? Optional.of(Json.array(values)) : Optional.empty();
+  }
+
+  /** Without those entries that have a flaw. */
+  private static Optional<Json> table(
+      List<Yaml.Entry> entries, Function<Yaml.Entry, Optional<Json>> read) {
+    Map<String, Json> values = new LinkedHashMap<>();
+    entries.forEach(entry -> read.apply(entry).ifPresent(value -> values.put(entry.key(), value)));
+    return Optional.of(new Json.Obj(values));
+  }
+
   private Optional<Json> text(String at, Yaml.Scalar scalar) {
     String text = scalar.text();
-    if (text.isEmpty() || text.length() > MOST_TEXT || text.indexOf('\0') >= 0) {
-      flaws.accept(
-          new Flaw(
-              scalar.at(), at, "must be text of 1 to " + MOST_TEXT + " characters without NUL"));
-      return Optional.empty();
-    }
-    return Optional.of(Json.of(text));
+    return text.isEmpty() || text.length() > MOST_TEXT || text.indexOf('\0') >= 0
+        ? flaw(scalar.at(), at, "must be text of 1 to " + MOST_TEXT + " characters without NUL")
+        : Optional.of(Json.of(text));
   }
 
   private Optional<Json> place(
       String at, Yaml.Scalar scalar, Function<String, Optional<String>> flawOf) {
     Optional<Json> text = text(at, scalar);
     Optional<String> flaw = text.isEmpty() ? Optional.empty() : flawOf.apply(scalar.text());
-    flaw.ifPresent(what -> flaws.accept(new Flaw(scalar.at(), at, what)));
-    return flaw.isEmpty() ? text : Optional.empty();
+    return flaw.isEmpty() ? text : flaw(scalar.at(), at, flaw.get());
   }
 
   private Optional<Json> mounts(ValueType type, Yaml yaml) {
-    if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
-      return wrong(type, yaml, shown(yaml));
-    }
-    Map<String, Json> mounts = new LinkedHashMap<>();
-    for (Yaml.Entry entry : entries) {
-      String at = path + "." + entry.key();
-      if (!MOUNT.matcher(entry.key()).matches() || DataPlace.TAKEN.contains(entry.key())) {
-        String what =
-            "cannot be the name of data: a-z, 0-9 and '_', at most 32, and none of "
-                + String.join(", ", DataPlace.TAKEN.stream().sorted().toList());
-        flaws.accept(new Flaw(entry.at(), at, what));
-      } else if (entry.value() instanceof Yaml.Scalar scalar && !scalar.isNothing()) {
-        place(at, scalar, text -> DataPlace.flaw(text, DataPlace.Form.READ))
-            .ifPresent(value -> mounts.put(entry.key(), value));
-      } else {
-        flaws.accept(new Flaw(entry.at(), at, "must be " + DataPlace.Form.READ.words()));
-      }
-    }
-    return Optional.of(new Json.Obj(mounts));
+    return yaml instanceof Yaml.Mapping(_, var entries) && entries.size() <= MOST_NAMES
+        ? table(entries, this::mount)
+        : wrong(type, yaml);
   }
 
-  private Optional<Json> texts(ValueType type, Yaml yaml) {
-    if (!(yaml instanceof Yaml.Sequence(_, var items))) {
-      return scalar(type, yaml)
-          .flatMap(scalar -> text(path, scalar))
-          .map(text -> Json.array(List.of(text)));
+  private Optional<Json> mount(Yaml.Entry entry) {
+    String at = path + "." + entry.key();
+    if (!MOUNT.matcher(entry.key()).matches() || DataPlace.TAKEN.contains(entry.key())) {
+      return flaw(
+          entry.at(),
+          at,
+          "cannot be the name of data: a-z, 0-9 and '_', at most 32, and none of "
+              + String.join(", ", DataPlace.TAKEN.stream().sorted().toList()));
     }
-    if (items.isEmpty() || items.size() > MOST_NAMES) {
-      return wrong(type, yaml, "a list of " + items.size());
-    }
-    var texts = new ArrayList<Json>();
-    for (Yaml item : items) {
-      scalar(type, item).flatMap(scalar -> text(path, scalar)).ifPresent(texts::add);
-    }
-    return texts.size() == items.size() ? Optional.of(Json.array(texts)) : Optional.empty();
+    return entry.value() instanceof Yaml.Scalar scalar && !scalar.isNothing()
+        ? place(at, scalar, text -> DataPlace.flaw(text, DataPlace.Form.READ))
+        : flaw(entry.at(), at, "must be " + DataPlace.Form.READ.words());
   }
 
   private Optional<Json> yesNo(ValueType type, Yaml.Scalar scalar) {
     return switch (scalar.text()) {
       case "true" -> Optional.of(Json.of(true));
       case "false" -> Optional.of(Json.of(false));
-      default -> wrong(type, scalar, shown(scalar));
+      default -> wrong(type, scalar);
     };
   }
 
-  private Optional<Json> spans(ValueType type, Yaml yaml) {
-    if (!(yaml instanceof Yaml.Sequence(_, var items))
-        || items.isEmpty()
-        || items.size() > MOST_WARNINGS) {
-      return wrong(type, yaml, shown(yaml));
-    }
-    var spans = new ArrayList<Json>();
-    for (Yaml item : items) {
-      scalar(type, item).flatMap(scalar -> span(Simple.SPAN, scalar)).ifPresent(spans::add);
-    }
-    return spans.size() == items.size() ? Optional.of(Json.array(spans)) : Optional.empty();
-  }
-
-  private Optional<Json> ports(ValueType type, Yaml yaml) {
-    List<Yaml> items = yaml instanceof Yaml.Sequence(_, var all) ? all : List.of(yaml);
-    if (items.isEmpty() || items.size() > MOST_NAMES) {
-      return wrong(type, yaml, shown(yaml));
-    }
-    var ports = new ArrayList<Json>();
-    for (Yaml item : items) {
-      scalar(type, item)
-          .flatMap(
-              scalar ->
-                  PortTarget.of(scalar.text()).isPresent()
-                      ? Optional.of(Json.of(scalar.text()))
-                      : wrong(type, scalar, shown(scalar)))
-          .ifPresent(ports::add);
-    }
-    return ports.size() == items.size() ? Optional.of(Json.array(ports)) : Optional.empty();
-  }
-
-  private Optional<Json> recipes(ValueType type, Yaml yaml) {
-    if (!(yaml instanceof Yaml.Mapping table)) {
-      return wrong(type, yaml, shown(yaml));
-    }
-    List<Flaw> found = new RecipeReader(path, "").read(table).flaws();
-    found.forEach(flaws);
-    return found.isEmpty() ? Optional.of(Json.of(true)) : Optional.empty();
-  }
-
-  private static String shown(Yaml yaml) {
-    return switch (yaml) {
-      case Yaml.Scalar scalar -> shown(scalar);
-      case Yaml.Sequence(_, var items) -> "a list of " + items.size();
-      case Yaml.Mapping _ -> "keys with values";
-    };
+  private Optional<Json> port(ValueType type, Yaml.Scalar scalar) {
+    return PortTarget.of(scalar.text()).isPresent()
+        ? Optional.of(Json.of(scalar.text()))
+        : wrong(type, scalar);
   }
 
   private Optional<Json> warning(ValueType type, Yaml.Scalar scalar) {
     Matcher match = WARNING.matcher(scalar.text());
     if (!match.matches()) {
-      return wrong(type, scalar, shown(scalar));
+      return wrong(type, scalar);
     }
     try {
       long seconds = DurationText.parse(path, match.group(2)).toSeconds();
       return seconds > LONGEST_WARNING.toSeconds()
-          ? wrong(type, scalar, shown(scalar))
+          ? wrong(type, scalar)
           : Optional.of(Json.of(match.group(1) + "@" + seconds));
     } catch (GpushException notADuration) {
-      return wrong(type, scalar, shown(scalar));
+      return wrong(type, scalar);
     }
   }
 
   private Optional<Json> whole(Whole type, Yaml.Scalar scalar) {
     if (!scalar.isPlain() || !WHOLE.matcher(scalar.text()).matches()) {
-      return wrong(type, scalar, shown(scalar));
+      return wrong(type, scalar);
     }
     long number = Long.parseLong(scalar.text());
     return number < type.least() || number > type.most()
-        ? wrong(type, scalar, shown(scalar))
+        ? wrong(type, scalar)
         : Optional.of(Json.of(number));
   }
 
@@ -261,14 +219,14 @@ final class ValueReader {
     try {
       return Optional.of(Json.of(DurationText.parse(path, scalar.text()).toSeconds()));
     } catch (GpushException notADuration) {
-      return wrong(type, scalar, shown(scalar));
+      return wrong(type, scalar);
     }
   }
 
   private Optional<Json> size(ValueType type, Yaml.Scalar scalar) {
     Matcher match = SIZE.matcher(scalar.text());
     if (!match.matches()) {
-      return wrong(type, scalar, shown(scalar));
+      return wrong(type, scalar);
     }
     String letter = match.group(2).replace("i", "").replace('K', 'k');
     int power = letter.isEmpty() ? 0 : 1 + "kMGT".indexOf(letter);
@@ -276,14 +234,14 @@ final class ValueReader {
     BigInteger bytes = new BigInteger(match.group(1)).multiply(unit);
     return bytes.bitLength() < Long.SIZE
         ? Optional.of(Json.of(bytes.longValue()))
-        : wrong(type, scalar, shown(scalar));
+        : wrong(type, scalar);
   }
 
   private Optional<Json> gpus(ValueType type, Yaml.Scalar scalar) {
     try {
       return Optional.of(Json.of(GpuRequest.parse(scalar.text()).toString()));
     } catch (GpushException notGpus) {
-      return wrong(type, scalar, shown(scalar));
+      return wrong(type, scalar);
     }
   }
 
@@ -300,105 +258,97 @@ final class ValueReader {
   private Optional<Json> matching(ValueType type, Yaml.Scalar scalar, Pattern rule) {
     return scalar.text().length() <= MOST_TEXT && rule.matcher(scalar.text()).matches()
         ? Optional.of(Json.of(scalar.text()))
-        : wrong(type, scalar, shown(scalar));
+        : wrong(type, scalar);
   }
 
   private Optional<Json> names(ValueType type, Yaml yaml) {
-    if (yaml instanceof Yaml.Mapping) {
-      flaw(yaml, "must be " + type.words() + "; backends are defined in config.yaml");
-      return Optional.empty();
-    }
-    if (!(yaml instanceof Yaml.Sequence(_, var items))) {
-      return scalar(type, yaml).flatMap(scalar -> wrong(type, scalar, shown(scalar)));
-    }
-    if (items.isEmpty() || items.size() > MOST_NAMES) {
-      return wrong(type, yaml, items.size() + " names");
-    }
-    var names = new ArrayList<String>();
-    for (Yaml item : items) {
-      if (!(item instanceof Yaml.Scalar name) || !NAME.matcher(name.text()).matches()) {
-        flaw(item, "must be the name of a backend: a-z, 0-9 and '-', at most 32");
-      } else if (names.contains(name.text())) {
-        flaw(item, name.text() + " is listed twice");
-      } else {
-        names.add(name.text());
+    return switch (yaml) {
+      case Yaml.Mapping _ ->
+          flaw(yaml, "must be " + type.words() + "; backends are defined in config.yaml");
+      case Yaml.Scalar _ -> scalar(type, yaml, each -> wrong(type, each));
+      case Yaml.Sequence(_, var items) when items.isEmpty() || items.size() > MOST_NAMES ->
+          wrong(type, yaml, items.size() + " names");
+      case Yaml.Sequence(_, var items) -> {
+        var names = new HashSet<String>();
+        yield all(items, item -> name(item, names));
       }
+    };
+  }
+
+  private Optional<Json> name(Yaml item, Set<String> before) {
+    if (!(item instanceof Yaml.Scalar(_, var name, _)) || !NAME.matcher(name).matches()) {
+      return flaw(item, "must be the name of a backend: a-z, 0-9 and '-', at most 32");
     }
-    return names.size() == items.size() ? Optional.of(Json.array(names)) : Optional.empty();
+    return before.add(name) ? Optional.of(Json.of(name)) : flaw(item, name + " is listed twice");
   }
 
   private Optional<Json> variables(ValueType type, Yaml yaml) {
-    if (!(yaml instanceof Yaml.Mapping(_, var entries))) {
-      return switch (yaml) {
-        case Yaml.Scalar scalar when scalar.isNothing() -> Optional.of(Json.object());
-        case Yaml.Scalar scalar -> wrong(type, scalar, shown(scalar));
-        case Yaml.Sequence _, Yaml.Mapping _ -> wrong(type, yaml, "a list");
-      };
-    }
-    if (entries.size() > MOST_VARIABLES) {
-      return wrong(
-          type, yaml, entries.size() + " of them; at most " + MOST_VARIABLES + " are allowed");
-    }
-    Map<String, Json> variables = new LinkedHashMap<>();
-    for (Yaml.Entry entry : entries) {
-      variable(entry).ifPresent(value -> variables.put(entry.key(), value));
-    }
-    return Optional.of(new Json.Obj(variables));
+    return switch (yaml) {
+      case Yaml.Scalar scalar when scalar.isNothing() -> Optional.of(Json.object());
+      case Yaml.Scalar _ -> wrong(type, yaml);
+      case Yaml.Sequence _ -> wrong(type, yaml, "a list");
+      case Yaml.Mapping(_, var entries) when entries.size() > MOST_VARIABLES ->
+          wrong(
+              type, yaml, entries.size() + " of them; at most " + MOST_VARIABLES + " are allowed");
+      case Yaml.Mapping(_, var entries) -> table(entries, this::variable);
+    };
   }
 
   private Optional<Json> prices(ValueType type, Yaml yaml) {
-    if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
-      return wrong(type, yaml, "another kind of value");
-    }
-    Map<String, Json> prices = new LinkedHashMap<>();
-    for (Yaml.Entry entry : entries) {
-      if (entry.value() instanceof Yaml.Scalar(_, var text, _) && PRICE.matcher(text).matches()) {
-        prices.put(entry.key(), Json.of(Double.parseDouble(text)));
-      } else {
-        String what = "must be a number, such as 2.49: the price of one GPU for an hour";
-        flaws.accept(new Flaw(entry.at(), path + "." + entry.key(), what));
-      }
-    }
-    return Optional.of(new Json.Obj(prices));
+    return yaml instanceof Yaml.Mapping(_, var entries) && entries.size() <= MOST_NAMES
+        ? table(entries, this::price)
+        : wrong(type, yaml, "another kind of value");
+  }
+
+  private Optional<Json> price(Yaml.Entry entry) {
+    String what = "must be a number, such as 2.49: the price of one GPU for an hour";
+    return entry.value() instanceof Yaml.Scalar(_, var text, _) && PRICE.matcher(text).matches()
+        ? Optional.of(Json.of(Double.parseDouble(text)))
+        : flaw(entry.at(), path + "." + entry.key(), what);
   }
 
   private Optional<Json> variable(Yaml.Entry entry) {
     String at = path + "." + entry.key();
     if (!VARIABLE.matcher(entry.key()).matches()) {
-      flaws.accept(
-          new Flaw(entry.at(), at, "a variable's name is letters, digits and '_', no digit first"));
-      return Optional.empty();
+      return flaw(entry.at(), at, "a variable's name is letters, digits and '_', no digit first");
     }
-    return switch (entry.value()) {
+    Yaml value = entry.value();
+    return switch (value) {
       case Yaml.Scalar(_, var text, var isPlain) when text.isEmpty() && !isPlain ->
           Optional.of(Json.of(""));
-      case Yaml.Scalar scalar when scalar.isNothing() -> {
-        flaws.accept(new Flaw(scalar.at(), at, "has no value; write \"\" for an empty one"));
-        yield Optional.empty();
-      }
+      case Yaml.Scalar scalar when scalar.isNothing() ->
+          flaw(value.at(), at, "has no value; write \"\" for an empty one");
       case Yaml.Scalar scalar -> text(at, scalar);
-      case Yaml.Sequence sequence -> {
-        flaws.accept(new Flaw(sequence.at(), at, "must be text, not a list"));
-        yield Optional.empty();
-      }
-      case Yaml.Mapping mapping -> {
-        flaws.accept(new Flaw(mapping.at(), at, "must be text, not keys with values"));
-        yield Optional.empty();
-      }
+      case Yaml.Sequence _ -> flaw(value.at(), at, "must be text, not a list");
+      case Yaml.Mapping _ -> flaw(value.at(), at, "must be text, not keys with values");
     };
   }
 
-  private static String shown(Yaml.Scalar scalar) {
-    String capped = CleanText.line(scalar.text(), MOST_SHOWN);
-    return scalar.isPlain() ? capped : '"' + capped + '"';
+  private static String shown(Yaml yaml) {
+    return switch (yaml) {
+      case Yaml.Scalar(_, var text, var isPlain) -> {
+        String capped = CleanText.line(text, MOST_SHOWN);
+        yield isPlain ? capped : '"' + capped + '"';
+      }
+      case Yaml.Sequence(_, var items) -> "a list of " + items.size();
+      case Yaml.Mapping _ -> "keys with values";
+    };
   }
 
-  private <T> Optional<T> wrong(ValueType type, Yaml yaml, String not) {
-    flaw(yaml, "must be " + type.words() + ", not " + not);
+  private Optional<Json> wrong(ValueType type, Yaml yaml) {
+    return wrong(type, yaml, shown(yaml));
+  }
+
+  private Optional<Json> wrong(ValueType type, Yaml yaml, String not) {
+    return flaw(yaml, "must be " + type.words() + ", not " + not);
+  }
+
+  private Optional<Json> flaw(Yaml yaml, String what) {
+    return flaw(yaml.at(), path, what);
+  }
+
+  private Optional<Json> flaw(Position at, String key, String what) {
+    flaws.accept(new Flaw(at, key, what));
     return Optional.empty();
-  }
-
-  private void flaw(Yaml yaml, String what) {
-    flaws.accept(new Flaw(yaml.at(), path, what));
   }
 }

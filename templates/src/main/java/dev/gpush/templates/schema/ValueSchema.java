@@ -40,8 +40,15 @@ final class ValueSchema {
               numberOr(PortTarget.FORM).with("minimum", 1).with("maximum", PortTarget.LAST_PORT),
               ValueReader.MOST_NAMES);
       case Simple.VARIABLES ->
-          table(ValueReader.VARIABLE, scalar(), ValueReader.MOST_VARIABLES)
-              .with("type", List.of("object", "null"));
+          Json.object(
+              "type",
+              List.of("object", "null"),
+              "propertyNames",
+              matching(ValueReader.VARIABLE),
+              "additionalProperties",
+              scalar(),
+              "maxProperties",
+              ValueReader.MOST_VARIABLES);
       case Simple.PRICES ->
           Json.object(
               "type",
@@ -55,7 +62,6 @@ final class ValueSchema {
           list(matching(ValueReader.NAME), ValueReader.MOST_NAMES).with("uniqueItems", true);
       case Simple.HOSTS -> HostReader.jsonSchema();
       case Simple.YES_NO -> Json.object("type", "boolean");
-      case Simple.RECIPE_TABLE -> RecipeReader.jsonSchema();
       case Simple.TEMPLATE_NAME -> matching(ValueReader.NAME);
       case Simple.ABSOLUTE_PATH -> matching(ValueReader.ABSOLUTE);
       case Simple.FILE_PATH -> matching(ValueReader.FILE);
@@ -91,7 +97,7 @@ final class ValueSchema {
   }
 
   /** Any text but an empty one. */
-  static Json.Obj text() {
+  private static Json.Obj text() {
     return scalar().with("minLength", 1);
   }
 
@@ -113,20 +119,7 @@ final class ValueSchema {
     return Json.object("type", "array", "items", items, "minItems", 1, "maxItems", most);
   }
 
-  static Json.Obj oneOrMore(Json.Obj item, int most) {
+  private static Json.Obj oneOrMore(Json.Obj item, int most) {
     return Json.object("anyOf", List.of(item, list(item, most)));
-  }
-
-  /** Keys of one form, with values of one form. */
-  static Json.Obj table(Pattern names, Json.Obj values, int most) {
-    return Json.object(
-        "type",
-        "object",
-        "propertyNames",
-        matching(names),
-        "additionalProperties",
-        values,
-        "maxProperties",
-        most);
   }
 }

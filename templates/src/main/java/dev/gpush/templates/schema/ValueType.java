@@ -47,9 +47,6 @@ public sealed interface ValueType {
 
     YES_NO("true or false"),
 
-    /** Read again, as recipes, by who needs them; kept as true. */
-    RECIPE_TABLE("recipes by name, each with evidence and what it sets"),
-
     TEMPLATE_NAME("the name of a template: a-z, 0-9 and '-', at most 32"),
     ABSOLUTE_PATH("an absolute path"),
 

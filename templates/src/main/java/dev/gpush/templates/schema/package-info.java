@@ -1,7 +1,6 @@
 /**
  * What may be written in which file, as data: {@code Schema} lists every {@code Key}, {@code
- * Checker} holds a file against it; {@code RecipeReader} reads the recipes for providers' networks.
- * Immutable and thread-safe.
+ * Checker} holds a file against it. Immutable and thread-safe.
  */
 @NullMarked
 package dev.gpush.templates.schema;

@@ -422,7 +422,7 @@ final class FabricPlannerTest {
     assertEquals(List.of("warning mixed-provider"), kinds(plan(one)));
     PlannedVariable row = row(plan(both), "NCCL_IB_TC", 1).orElseThrow();
     assertEquals(Optional.of("106"), row.value());
-    assertEquals("recipe acme (site.yaml:3)", row.source());
+    assertEquals("recipe acme", row.source());
 
     user.add(new UserVariable("NCCL_IB_TC", "41", "--env"));
     assertEquals("41", value(plan(both), "NCCL_IB_TC", 0));
@@ -468,8 +468,7 @@ final class FabricPlannerTest {
         List.of(),
         isTransport,
         isTransport ? Optional.of(new Script("/opt/acme/env.sh", "theirs")) : Optional.empty(),
-        List.of(new Setting(name, value, "because")),
-        "site.yaml:3");
+        List.of(new Setting(name, value, "because")));
   }
 
   @Test
