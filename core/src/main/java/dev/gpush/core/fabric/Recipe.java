@@ -59,8 +59,6 @@ public record Recipe(
   public enum Kind {
     /** Files and devices that only this provider's machines have. */
     FILES("files"),
-    /** Labels of the node, {@code KEY} or {@code KEY=VALUE}. */
-    LABELS("labels"),
     /** What the machine's firmware says of vendor and product. */
     PRODUCT("product"),
     /** PCI vendor of the RDMA devices, as {@code 0x15b3}. */
