@@ -1,4 +1,4 @@
-"""TCP between nodes, each a thread here; what does not listen, is another program, or has no name."""
+"""TCP between nodes, each a thread here; what does not listen, or is another program."""
 import socket
 import threading
 import time
@@ -22,7 +22,7 @@ def free(count):
 
 def asked(node, ports, **more):
     peers = [{"node": other, "address": "127.0.0.1", "port": port} for other, port in enumerate(ports) if other != node]
-    return dict({"node": node, "port": ports[node], "from": "127.0.0.1", "mark": "m1", "peers": peers, "names": ["localhost"],
+    return dict({"node": node, "port": ports[node], "from": "127.0.0.1", "mark": "m1", "peers": peers,
                  "seconds": 15}, **more)
 
 
@@ -49,7 +49,6 @@ class PairsTest(unittest.TestCase):
         for node, result in enumerate(found):
             self.assertEqual([other for other in range(3) if other != node], [pair["node"] for pair in result["pairs"]])
             self.assertTrue(all("ms" in pair for pair in result["pairs"]), result)
-            self.assertIn("127.0.0.1", result["names"][0]["addresses"])
         self.assertLess(time.monotonic() - begun, 15)      # it ends when all have come, not at its limit
 
     def test_a_node_that_does_not_listen_refuses(self):
@@ -95,15 +94,10 @@ class PairsTest(unittest.TestCase):
             taken.listen(1)
             self.assertEqual({"listen": "EADDRINUSE"}, pairs.answer(asked(0, [taken.getsockname()[1]], seconds=0.3)))
 
-    def test_names_that_do_not_resolve_are_said(self):
-        result = pairs.answer(asked(0, free(1), names=["localhost", "gpu-9.invalid"], seconds=10))
-        self.assertEqual(["localhost", "gpu-9.invalid"], [name["name"] for name in result["names"]])
-        self.assertIn("why", result["names"][1])
-
     def test_nonsense_is_refused(self):
         good = asked(0, [1, 2])
         for field, bad in (("seconds", 0), ("seconds", 1e9), ("seconds", "5"), ("peers", None), ("peers", [{}]), ("port", -1),
-                           ("mark", ""), ("names", [7]), ("from", 7), ("node", True)):
+                           ("mark", ""), ("from", 7), ("node", True)):
             with self.assertRaises(Refused):
                 pairs.answer(dict(good, **{field: bad}))
 

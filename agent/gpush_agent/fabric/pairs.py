@@ -1,12 +1,10 @@
-"""TCP from this node to the others and back, and the names of all: the answer to the call check.pairs.
+"""TCP from this node to the others and back: the answer to the call check.pairs.
 
 All nodes are asked at once. Each listens on its port until every other node has come or the time is over, and dials the
 others again until they listen. An answer must have the check's mark, so that another program is not taken for a node."""
 import errno
-import os
 import selectors
 import socket
-import threading
 import time
 
 from ..core.refused import Refused
@@ -14,23 +12,20 @@ from ..core.refused import Refused
 MOST_SECONDS = 20.0         # a worker of calls.py ends after 30
 MOST_PEERS = 256
 AGAIN_SECONDS = 0.1         # between two dials of one node; its listener may not be there yet
-RESOLVERS = 16              # threads; a resolver whose server does not answer takes 5 s or more for each name
 LINE = 200                  # bytes of a greeting
 BACKLOG = 512
 
 
 def answer(params):
     """`params`: {"node": own number, "port": to listen on, "from": own address ("" for any), "mark": text of this check,
-    "peers": [{"node", "address", "port"}], "names": to resolve, "seconds"}."""
-    peers, names, seconds = params.get("peers"), params.get("names") or [], params.get("seconds", 5)
+    "peers": [{"node", "address", "port"}], "seconds"}."""
+    peers, seconds = params.get("peers"), params.get("seconds", 5)
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 < seconds <= MOST_SECONDS:
         raise Refused("bad-request", {"field": "seconds"})
     if not isinstance(peers, list) or len(peers) > MOST_PEERS or not all(
             isinstance(peer, dict) and number(peer.get("node")) and number(peer.get("port")) and text(peer.get("address"))
             for peer in peers):
         raise Refused("bad-request", {"field": "peers"})
-    if not isinstance(names, list) or len(names) > MOST_PEERS or not all(text(name) for name in names):
-        raise Refused("bad-request", {"field": "names"})
     for field, fits in (("node", number), ("port", number), ("mark", text)):
         if not fits(params.get(field)):
             raise Refused("bad-request", {"field": field})
@@ -49,32 +44,6 @@ def text(value):
 
 def code(error):
     return errno.errorcode.get(error.errno, "EIO")
-
-
-class Resolver:
-    """Names, by threads that are never waited for: a resolver cannot be stopped, but the process ends soon."""
-
-    def __init__(self, names):
-        self.left, self.found = list(names), {}
-        for _ in range(min(RESOLVERS, len(self.left))):
-            thread = threading.Thread(target=self.work)
-            thread.daemon = True
-            thread.start()
-
-    def work(self):
-        while self.left:
-            try:
-                name = self.left.pop()
-            except IndexError:
-                return
-            try:
-                infos = socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)
-                self.found[name] = {"name": name, "addresses": sorted({info[4][0] for info in infos})[:8]}
-            except (OSError, UnicodeError) as error:
-                self.found[name] = {"name": name, "why": os.path.basename(str(error))[:100]}
-
-    def done(self, names):
-        return all(name in self.found for name in names)
 
 
 class Dial:
@@ -152,7 +121,6 @@ class Dial:
 class Pairs:
     def __init__(self, params, end):
         self.node, self.mark, self.own, self.end = params["node"], params["mark"], params.get("from", ""), end
-        self.names = params.get("names") or []
         self.selector = selectors.DefaultSelector()
         self.missing = {peer["node"] for peer in params["peers"]}      # have not dialled us yet
         self.dials = [Dial(self, peer) for peer in params["peers"]]
@@ -170,12 +138,11 @@ class Pairs:
             return self.connect(listener)
 
     def connect(self, listener):
-        resolver = Resolver(self.names)
         self.selector.register(listener, selectors.EVENT_READ, lambda: self.accept(listener))
         while True:
             now = time.monotonic()
             open_dials = [dial for dial in self.dials if dial.ms is None and dial.next != float("inf")]
-            if now >= self.end or not (open_dials or self.missing) and resolver.done(self.names):
+            if now >= self.end or not (open_dials or self.missing):
                 break
             for dial in open_dials:
                 if dial.sock is None and now >= dial.next:
@@ -184,9 +151,7 @@ class Pairs:
                 key.data()
         for dial in self.dials:
             dial.close()
-        found = dict(resolver.found)
-        return {"pairs": [dial.result() for dial in self.dials],
-                "names": [found.get(name, {"name": name, "why": "timeout"}) for name in self.names]}
+        return {"pairs": [dial.result() for dial in self.dials]}
 
     def listen(self, listener):
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -34,7 +34,6 @@ import dev.gpush.launch.plan.LaunchPlan;
 import dev.gpush.launch.plan.Scripts;
 import dev.gpush.launch.plan.SlotPlan;
 import dev.gpush.launch.run.Attempts;
-import dev.gpush.launch.run.KeptFiles;
 import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
@@ -156,7 +155,7 @@ public final class Launcher implements AutoCloseable {
   public FabricPlan plan(
       RunRequest.Command command, LaunchInput input, List<UserVariable> environment)
       throws InterruptedException {
-    return maker.look(command, input, environment);
+    return check.plan(new GangCheck.Subject(command, input, environment));
   }
 
   /**
@@ -258,7 +257,7 @@ public final class Launcher implements AutoCloseable {
   }
 
   private SlotPlan slots(ResolvedRun run) throws InterruptedException {
-    return SlotPlan.of(maker.infos(), run.options().claim(), busy());
+    return SlotPlan.of(site.infos(), run.options().claim(), busy());
   }
 
   private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
@@ -318,9 +317,9 @@ public final class Launcher implements AutoCloseable {
 
   private RunRecord start(LaunchPlan plan, ResolvedRun run, RunRecord record, Talk talk)
       throws InterruptedException {
-    KeptFiles keeping = files.begin(record.launched().generation());
+    List<RunFiles.Asked> keeping = files.begin(record.launched().generation());
     List<RunRecord.Part> parts = started(plan.parts(), start(plan, record, 0).start(false));
-    keeping.await(record);
+    files.await(keeping, record);
     RunRecord running = record.with(parts).with(talk.trace()).in(RunView.State.RUNNING);
     history.keep(running);
     var last = new AtomicReference<LaunchPlan>(plan);
@@ -440,12 +439,6 @@ public final class Launcher implements AutoCloseable {
     return last.exit();
   }
 
-  /** The same from the beginning of the run. */
-  public Optional<Integer> follow(int run, Set<Integer> ranks, boolean follow, RunOutput output)
-      throws InterruptedException {
-    return follow(run, new LogRequest(ranks, follow, Optional.empty()), output);
-  }
-
   /**
    * Writes what the run has printed into files, one for each rank.
    *
@@ -475,7 +468,7 @@ public final class Launcher implements AutoCloseable {
     RunWatch watch = watch(record, Optional.empty());
     watch.stopping();
     try (Talk.Step _ = talk.step("stopping run " + run)) {
-      watch.stopAll(watch.stop(signal, grace, why));
+      watch.stop(signal, grace, why);
       while (true) {
         RunRecord now = watch.await(watch.attempt());
         if (now.state().isOver() || now.state() == RunView.State.UNKNOWN) {

@@ -212,14 +212,14 @@ final class AgentGang implements AutoCloseable {
 
     @Override
     public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
-        throws IOException, InterruptedException {
+        throws InterruptedException {
       return real.ask(arguments, environment, limit);
     }
 
     @Override
     public int watch(
         List<String> arguments, Map<String, String> environment, Consumer<String> lines)
-        throws IOException, InterruptedException {
+        throws InterruptedException {
       return real.watch(arguments, environment, lines);
     }
   }

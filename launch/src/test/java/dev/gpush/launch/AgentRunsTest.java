@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
@@ -169,7 +170,9 @@ final class AgentRunsTest extends TwoAgents {
     follow(1);
     var one = new FakeOutput();
 
-    assertEquals(Optional.of(0), launcher.follow(1, Set.of(3), false, one));
+    assertEquals(
+        Optional.of(0),
+        launcher.follow(1, new LogRequest(Set.of(3), false, Optional.empty()), one));
     assertEquals(List.of("1/3 3 0", "1/3 3 1", "1/3 3 2"), one.lines());
   }
 

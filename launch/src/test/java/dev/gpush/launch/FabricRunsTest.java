@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.CheckLevel;
+import dev.gpush.core.fabric.CheckReport;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.PlannedVariable;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
@@ -160,7 +163,7 @@ final class FabricRunsTest {
     for (String slot : run.slots()) {
       nodes.get(slot.charAt(0) - '0').end(run.number(), OK);
     }
-    launcher.follow(run.number(), Set.of(), true, new FakeOutput());
+    launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, new FakeOutput());
     return run;
   }
 
@@ -325,7 +328,7 @@ final class FabricRunsTest {
     }
     nodes.forEach(node -> node.end(run.number(), OK));
     var output = new FakeOutput();
-    launcher.follow(run.number(), Set.of(), true, output);
+    launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, output);
     return output.events();
   }
 
@@ -417,6 +420,27 @@ final class FabricRunsTest {
     assertEquals(Optional.empty(), specs.get(0).text("transport"));
     assertEquals(Optional.of("log"), specs.get(1).text("transport"));
     assertEquals(Optional.empty(), transport(1));
+  }
+
+  @Test
+  void aCheckAsksForThePythonOfGpushYamlInTheWorkspace() throws Exception {
+    tell("ACTIVE");
+    nodes.forEach(node -> node.python(""));
+    Path below = Files.createDirectory(folder.resolve("src"));
+    var input =
+        new LaunchInput(
+            42, Optional.of(".venv"), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
+
+    CheckReport report =
+        launcher.check(
+            Asked.run(below, "train.py").command(), input, List.of(), CheckLevel.FACTS, talk);
+
+    assertEquals(
+        List.of("nodes 0, 1: no Python for runs: none of /n0/ws/.venv is there"),
+        report.findings().stream()
+            .filter(each -> each.kind().equals("no-python"))
+            .map(FabricFinding::what)
+            .toList());
   }
 
   @Test

@@ -1,13 +1,19 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Remembers what came. */
 final class FakeOutput implements RunOutput {
+  static final LogRequest UNTIL_ITS_END = new LogRequest(Set.of(), true, Optional.empty());
+  static final LogRequest UP_TO_NOW = new LogRequest(Set.of(), false, Optional.empty());
+
   private final List<String> lines = new CopyOnWriteArrayList<>();
   private final List<String> events = new CopyOnWriteArrayList<>();
 

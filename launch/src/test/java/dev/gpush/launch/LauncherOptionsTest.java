@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -98,7 +97,7 @@ final class LauncherOptionsTest extends TwoAgents {
     assertEquals(RunView.State.DONE, launcher.find(Optional.of(1)).state());
 
     var logs = new FakeOutput();
-    assertEquals(Optional.of(0), launcher.follow(1, Set.of(), false, logs));
+    assertEquals(Optional.of(0), launcher.follow(1, FakeOutput.UP_TO_NOW, logs));
     assertEquals(4, logs.lines().stream().filter(line -> line.endsWith("restart 0")).count());
     assertEquals(4, logs.lines().stream().filter(line -> line.endsWith("restart 1")).count());
     assertEquals(List.of("0: rank 2 exit, 1 of 2"), logs.events());

@@ -112,7 +112,7 @@ final class LauncherTest {
   }
 
   private Task<Optional<Integer>, RuntimeException> follow(int run) {
-    return tasks.fork("follow", () -> launcher.follow(run, Set.of(), true, output));
+    return tasks.fork("follow", () -> launcher.follow(run, FakeOutput.UNTIL_ITS_END, output));
   }
 
   /** Its words look like ranks of a module, and it is newer than the run that people mean. */
@@ -224,7 +224,7 @@ final class LauncherTest {
       other.attach(Set.of(0, 1));
       String end = "{\"exit\": null, \"signal\": 2, \"stopped\": true}";
       nodes.forEach(node -> node.end(1, end));
-      assertEquals(Optional.of(130), other.follow(1, Set.of(), true, output));
+      assertEquals(Optional.of(130), other.follow(1, FakeOutput.UNTIL_ITS_END, output));
     }
 
     assertFalse(nodes.get(1).calls().toString().contains("TERM"), nodes.get(1).calls()::toString);
@@ -543,7 +543,7 @@ final class LauncherTest {
         launcher.find(Optional.of(1)).failure().orElseThrow().reason());
 
     var shown = new FakeOutput();
-    assertThrows(GpushException.class, () -> launcher.follow(1, Set.of(), false, shown));
+    assertThrows(GpushException.class, () -> launcher.follow(1, FakeOutput.UP_TO_NOW, shown));
     assertEquals(List.of("0/0 a"), shown.lines());
     assertEquals(List.of("1: node 1 is lost, and what its ranks printed with it"), shown.events());
   }
@@ -598,7 +598,7 @@ final class LauncherTest {
       assertEquals(RunView.State.RUNNING, other.find(Optional.of(1)).state());
       other.attach(Set.of(0, 1));
       Task<Optional<Integer>, RuntimeException> status =
-          tasks.fork("follow", () -> other.follow(1, Set.of(), true, output));
+          tasks.fork("follow", () -> other.follow(1, FakeOutput.UNTIL_ITS_END, output));
       nodes.forEach(node -> node.end(1, OK));
       assertEquals(Optional.of(0), status.get());
       assertEquals(RunView.State.DONE, other.find(Optional.of(1)).state());

@@ -9,7 +9,7 @@ import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.PythonChoice;
 import dev.gpush.launch.node.PythonFacts;
 import dev.gpush.launch.node.Pythons;
-import dev.gpush.launch.plan.TorchImport;
+import dev.gpush.launch.plan.Scripts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -56,7 +56,8 @@ final class PythonTest {
   })
   void namedOneIsTheOnlyCandidateHere(String asked, String expected) {
     PythonChoice choice =
-        PythonChoice.of(Optional.of(asked), Path.of("/w"), Path.of("/w/a"), true, "/n/ws");
+        PythonChoice.of(
+            Optional.of(asked), Optional.empty(), Path.of("/w"), Path.of("/w/a"), true, "/n/ws");
 
     assertEquals(List.of(expected), choice.candidates());
   }
@@ -68,14 +69,21 @@ final class PythonTest {
 
     assertEquals(
         List.of(root.resolve("env").toString()),
-        PythonChoice.of(Optional.of("./env"), root, root, true, "/n/ws").candidates());
+        PythonChoice.of(Optional.of("./env"), Optional.empty(), root, root, true, "/n/ws")
+            .candidates());
   }
 
   @Test
   void pathOfTheWorkspaceIsAPathOfItsCopyElsewhere() {
     assertEquals(
         List.of("/n/ws/env"),
-        PythonChoice.of(Optional.of("../env"), Path.of("/w"), Path.of("/w/a"), false, "/n/ws")
+        PythonChoice.of(
+                Optional.of("../env"),
+                Optional.empty(),
+                Path.of("/w"),
+                Path.of("/w/a"),
+                false,
+                "/n/ws")
             .candidates());
   }
 
@@ -83,23 +91,30 @@ final class PythonTest {
   void environmentOfTheWorkspaceGoesBeforeTheActiveOne(@TempDir Path root) throws IOException {
     Path folder = Files.createDirectories(root.resolve("a/b"));
     assertEquals(
-        ACTIVE, PythonChoice.of(Optional.empty(), root, folder, true, "/n/ws").candidates());
+        ACTIVE,
+        PythonChoice.of(Optional.empty(), Optional.empty(), root, folder, true, "/n/ws")
+            .candidates());
 
     Files.createDirectory(root.resolve(".venv"));
     assertEquals(
         root.resolve(".venv").toString(),
-        PythonChoice.of(Optional.empty(), root, folder, true, "/n/ws").candidates().getFirst());
+        PythonChoice.of(Optional.empty(), Optional.empty(), root, folder, true, "/n/ws")
+            .candidates()
+            .getFirst());
 
     Files.createDirectory(root.resolve("a/.venv"));
     var candidates =
         new ArrayList<>(
-            PythonChoice.of(Optional.empty(), root, folder, true, "/n/ws").candidates());
+            PythonChoice.of(Optional.empty(), Optional.empty(), root, folder, true, "/n/ws")
+                .candidates());
     assertEquals(root.resolve("a/.venv").toString(), candidates.removeFirst());
     assertEquals(ACTIVE, candidates);
 
     assertEquals(
         "/n/ws/.venv",
-        PythonChoice.of(Optional.empty(), root, folder, false, "/n/ws").candidates().getFirst());
+        PythonChoice.of(Optional.empty(), Optional.empty(), root, folder, false, "/n/ws")
+            .candidates()
+            .getFirst());
   }
 
   @Test
@@ -266,7 +281,7 @@ final class PythonTest {
             "import  torch"
       })
   void scriptThatImportsTorchAtTheMargin(String text) {
-    assertTrue(TorchImport.isIn(text));
+    assertTrue(Scripts.importsTorch(text));
   }
 
   @ParameterizedTest
@@ -282,6 +297,6 @@ final class PythonTest {
         "from .torch import x"
       })
   void scriptThatMayDoWithout(String text) {
-    assertFalse(TorchImport.isIn(text));
+    assertFalse(Scripts.importsTorch(text));
   }
 }

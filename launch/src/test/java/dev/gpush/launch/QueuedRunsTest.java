@@ -151,15 +151,6 @@ final class QueuedRunsTest {
   }
 
   @Test
-  void andWhereTheyAreNotKept() throws Exception {
-    Task<RunView, RuntimeException> second = waits();
-    nodes.get(0).refuseToKeep("moved");
-    nodes.get(0).end(1, OK);
-
-    assertTrue(second.get().launched().fromSnapshot());
-  }
-
-  @Test
   void filesOfNodesThatItDoesNotUseAreNotAskedFor() throws Exception {
     Task<RunView, RuntimeException> second = waits();
     nodes.get(1).push(43);

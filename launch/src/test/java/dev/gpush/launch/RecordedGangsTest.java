@@ -77,7 +77,7 @@ final class RecordedGangsTest {
       throws InterruptedException {
     RunView run =
         launcher.launch(Asked.run(gang.project(), words), input(environment), new FakeTurn(), talk);
-    assertEquals(Optional.of(0), launcher.follow(run.number(), Set.of(), true, output));
+    assertEquals(Optional.of(0), launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, output));
     return run;
   }
 
@@ -160,7 +160,7 @@ final class RecordedGangsTest {
       RunRequest asked = Asked.run(gang.project(), "train.py").logging(RunRequest.NcclLog.FILES);
 
       RunView run = launcher.launch(asked, input(Map.of()), new FakeTurn(), talk);
-      assertEquals(Optional.of(0), launcher.follow(run.number(), Set.of(), true, output));
+      assertEquals(Optional.of(0), launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, output));
 
       assertEquals(Set.of("0/0 INFO", "1/1 INFO"), new TreeSet<>(output.lines()));
       assertEquals(1, output.events().size(), output.events()::toString);

@@ -11,7 +11,6 @@ import dev.gpush.testkit.fixture.Asked;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -60,7 +59,7 @@ final class TorchRunsTest {
 
       assertEquals(
           Optional.of(0),
-          launcher.follow(run.number(), Set.of(), true, output),
+          launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, output),
           output.lines()::toString);
       assertEquals("torchrun", run.launched().mode());
       assertTrue(run.header().contains("torch 2."), run::header);
@@ -102,7 +101,7 @@ final class TorchRunsTest {
       assertTrue(run.header().endsWith(" · up to 1 restart"), run::header);
       assertEquals(
           Optional.of(0),
-          launcher.follow(run.number(), Set.of(), true, output),
+          launcher.follow(run.number(), FakeOutput.UNTIL_ITS_END, output),
           output.lines()::toString);
       assertEquals(
           2 * nodes,
@@ -127,7 +126,9 @@ final class TorchRunsTest {
       launch(gang, launcher, python, "torchrun", "--nnodes", "7", "train.py");
 
       assertEquals(
-          Optional.of(9), launcher.follow(1, Set.of(), true, output), output.lines()::toString);
+          Optional.of(9),
+          launcher.follow(1, FakeOutput.UNTIL_ITS_END, output),
+          output.lines()::toString);
       assertEquals(List.of(), output.events());
       assertEquals(List.of(), ofLauncher());
       assertEquals(1, launcher.find(Optional.of(1)).failure().orElseThrow().rank());

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -60,6 +59,6 @@ abstract class TwoAgents {
 
   /** Until the run ends. */
   final Optional<Integer> follow(int run) throws InterruptedException {
-    return launcher.follow(run, Set.of(), true, output);
+    return launcher.follow(run, FakeOutput.UNTIL_ITS_END, output);
   }
 }

@@ -87,7 +87,7 @@ final class UnrecordedRunsTest {
   }
 
   private Task<Optional<Integer>, RuntimeException> follow(int run) {
-    return tasks.fork("follow", () -> launcher.follow(run, Set.of(), true, output));
+    return tasks.fork("follow", () -> launcher.follow(run, FakeOutput.UNTIL_ITS_END, output));
   }
 
   /** A file where the history's folder was fails as a full disk does. */

@@ -60,8 +60,6 @@ public record Recipe(
   public enum Kind implements Worded {
     /** Files and devices that only this provider's machines have. */
     FILES,
-    /** Labels of the node, {@code KEY} or {@code KEY=VALUE}. */
-    LABELS,
     /** What the machine's firmware says of vendor and product. */
     PRODUCT,
     /** PCI vendor of the RDMA devices, as {@code 0x15b3}. */

@@ -19,6 +19,11 @@ public sealed interface UsageFailure extends Failure {
    */
   record BadArguments(String command, String rule, List<String> nearest) implements UsageFailure {}
 
+  /** Words of {@code run} that it does not take. */
+  static GpushException ofRun(String rule) {
+    return new GpushException(new BadArguments("run", rule, List.of()));
+  }
+
   /** A value that breaks a rule: {@code what} names the thing ("--nodes", "session name"). */
   record BadValue(String what, String value, String rule) implements UsageFailure {}
 

@@ -1,6 +1,5 @@
 package dev.gpush.launch.check;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
@@ -8,8 +7,8 @@ import dev.gpush.core.text.Resource;
 import dev.gpush.launch.fabric.gang.RankFabric;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.PythonFacts;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -179,13 +178,8 @@ final class CollectiveCheck {
       throws InterruptedException {
     try {
       return CollectiveReply.read(node.calls().ask(words, environment, LIMIT).output());
-    } catch (IOException broken) {
-      return new CollectiveReply.Broken("the connection to the node broke");
     } catch (GpushException failed) {
-      return new CollectiveReply.Broken(
-          failed.failure() instanceof AgentFailure.Refused(_, var code, _)
-              ? "the agent could not run it (" + code + ")"
-              : "the agent cannot be asked now");
+      return new CollectiveReply.Broken(NodeCalls.why(failed));
     }
   }
 }

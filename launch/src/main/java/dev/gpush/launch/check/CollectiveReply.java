@@ -1,17 +1,15 @@
 package dev.gpush.launch.check;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.launch.node.MarkedLine;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /** What one node measured of the collective. */
 sealed interface CollectiveReply {
-  /** The line that collective.py prints its answer on. */
-  String MARK = "\ngpush-collective ";
-
   /**
    * It took part to the end.
    *
@@ -40,18 +38,11 @@ sealed interface CollectiveReply {
 
   /** Of what the node printed. */
   static CollectiveReply read(String output) {
-    int mark = ("\n" + output).lastIndexOf(MARK);
-    if (mark < 0) {
-      return new Broken("the Python printed no answer");
-    }
-    Json answer;
-    try {
-      answer = Json.parse(("\n" + output).substring(mark + MARK.length()).strip());
-    } catch (JsonSyntaxException cut) {
-      return new Broken("the answer of the Python was cut off");
-    }
-    if (answer.text("error").isPresent()) {
-      return new Broken(answer.text("error").get());
+    MarkedLine line = MarkedLine.of(output, "gpush-collective");
+    Json answer = line.json();
+    Optional<String> why = line.problem().or(() -> answer.text("error"));
+    if (why.isPresent()) {
+      return new Broken(why.get());
     }
     var sizes = new TreeMap<Long, Double>();
     for (Json size : answer.items("sizes")) {

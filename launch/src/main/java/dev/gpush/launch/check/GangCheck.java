@@ -11,7 +11,6 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.DurationText;
@@ -23,11 +22,11 @@ import dev.gpush.launch.fabric.gang.RunFabrics;
 import dev.gpush.launch.fabric.gang.RunFabrics.Observed;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.PythonChoice;
 import dev.gpush.launch.node.PythonFacts;
 import dev.gpush.launch.node.Pythons;
 import dev.gpush.launch.plan.LaunchInput;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -38,7 +37,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Checks the nodes of one session. Thread-safe; nothing that it starts is left. */
 public final class GangCheck {
@@ -91,6 +89,15 @@ public final class GangCheck {
     this.tasks = tasks;
   }
 
+  /** The plan that ranks on all nodes would get now. */
+  public FabricPlan plan(Subject subject) throws InterruptedException {
+    return observed(subject, pythons(subject)).fabric().plan();
+  }
+
+  private Observed observed(Subject subject, List<NodePython> found) throws InterruptedException {
+    return fabrics.observe(members(found), subject.variables());
+  }
+
   /**
    * All that the level has.
    *
@@ -102,7 +109,7 @@ public final class GangCheck {
     Seen seen;
     try (Talk.Step _ = talk.step("asking the nodes")) {
       List<NodePython> found = pythons(subject);
-      seen = seen(fabrics.observe(members(found), subject.variables()), found, subject);
+      seen = seen(observed(subject, found), found, subject);
     }
     var findings = new ArrayList<>(seen.findings());
     String facts = nodes() + (site.onThisMachine() ? ", one machine" : ", compared");
@@ -226,7 +233,6 @@ public final class GangCheck {
 
   private void cuda(Seen seen, Subject subject, List<CheckStep> steps, List<FabricFinding> findings)
       throws InterruptedException {
-    var nodes = new ArrayList<Integer>();
     var slots = new TreeMap<Integer, Integer>();
     var vendors = new TreeSet<String>();
     for (LaunchNode node : site.nodes()) {
@@ -236,12 +242,11 @@ public final class GangCheck {
           gpus.map(known -> known.count() > 0 && !known.vendor().equals("amd")).orElse(false);
       gpus.filter(known -> known.count() > 0).ifPresent(known -> vendors.add(known.vendor()));
       // Of a machine with GPUs a session may have none.
-      if (hasCuda && node.info().hasGpus() && !node.calls().isLost()) {
-        nodes.add(index);
+      if (hasCuda && node.info().hasGpus()) {
         slots.put(index, node.info().slots().size());
       }
     }
-    if (nodes.isEmpty()) {
+    if (slots.isEmpty()) {
       steps.add(
           new CheckStep(
               "cuda",
@@ -252,10 +257,7 @@ public final class GangCheck {
       return;
     }
     List<FabricFinding> found =
-        CudaRule.findings(
-            new CudaCheck(site, tasks)
-                .replies(nodes, seen.pythons(), subject.input().environment()),
-            slots);
+        new CudaCheck(site, tasks).findings(slots, seen.pythons(), subject.input().environment());
     int gpus = slots.values().stream().mapToInt(count -> count).sum();
     steps.add(step("cuda", found, Phrase.counted(gpus, "GPU")));
     findings.addAll(found);
@@ -272,19 +274,10 @@ public final class GangCheck {
   private void tcp(Seen seen, List<CheckStep> steps, List<FabricFinding> findings)
       throws InterruptedException {
     List<PairAddress> addresses = addresses(seen);
-    List<String> names = names(seen);
-    List<PairReply> replies =
-        new PairCheck(site, tasks).replies(addresses, names.stream().distinct().toList());
-    List<FabricFinding> found = PairRule.findings(names, replies);
-    List<PairReply.Dialled> dialled =
-        replies.stream()
-            .flatMap(
-                reply ->
-                    reply instanceof PairReply.Dialled there
-                        ? Stream.of(there)
-                        : Stream.<PairReply.Dialled>empty())
-            .toList();
-    int pairs = dialled.size() * (dialled.size() - 1);
+    List<PairReply> replies = new PairCheck(site, tasks).replies(addresses);
+    List<FabricFinding> found = PairRule.findings(replies);
+    long dialled = replies.stream().filter(PairReply.Dialled.class::isInstance).count();
+    long pairs = dialled * (dialled - 1);
     if (pairs == 0) {
       steps.add(new CheckStep("tcp", CheckStep.Outcome.SKIPPED, "no two nodes could be asked"));
     } else {
@@ -296,9 +289,6 @@ public final class GangCheck {
               .collect(Collectors.joining(", "));
       String over = through.isEmpty() ? "" : " over " + through;
       steps.add(step("tcp", found, pairs + " connections" + over));
-      long known = dialled.stream().filter(each -> each.unresolved().isEmpty()).count();
-      String resolved = "the names of all nodes on " + known + " of " + nodes();
-      steps.add(new CheckStep("names", CheckStep.Outcome.PASSED, resolved));
     }
     findings.addAll(found);
   }
@@ -312,25 +302,6 @@ public final class GangCheck {
                     : PairAddress.of(
                         seen.gang(), seen.plan(), node.info().index(), node.info().address()))
         .toList();
-  }
-
-  /** As the machines call themselves, where they said it. */
-  private List<String> names(Seen seen) {
-    var names = new ArrayList<String>();
-    List<Json> known = seen.observed().gang().items();
-    for (LaunchNode node : site.nodes()) {
-      int index = node.info().index();
-      names.add(
-          known.stream()
-              .filter(
-                  each ->
-                      site.onThisMachine() || each.number("node").equals(Optional.of((long) index)))
-              .flatMap(each -> each.object("facts").text("hostname").stream())
-              .findFirst()
-              .filter(name -> !name.isEmpty())
-              .orElse(node.info().host()));
-    }
-    return names;
   }
 
   /**
@@ -362,7 +333,7 @@ public final class GangCheck {
         // FactsRule describes silent nodes better than the plan.
         .filter(each -> !each.kind().equals("facts") || observed.silent().isEmpty())
         .forEach(findings::add);
-    findings.addAll(FactsRule.findings(gang, found, observed.silent()));
+    findings.addAll(FactsRule.findings(found, observed.silent()));
     return new Seen(observed, gang, found, findings);
   }
 
@@ -392,7 +363,7 @@ public final class GangCheck {
     return members;
   }
 
-  /** In the order of the nodes. One that hangs or is gone holds up no other. */
+  /** In the order of the nodes. One that hangs holds up no other. */
   private List<NodePython> pythons(Subject subject) throws InterruptedException {
     if (site.onThisMachine()) {
       NodePython one = python(site.nodes().getFirst(), subject);
@@ -402,16 +373,12 @@ public final class GangCheck {
   }
 
   private NodePython python(LaunchNode node, Subject subject) throws InterruptedException {
-    if (node.calls().isLost()) {
-      return new NodePython.Unknown("the node is gone");
-    }
-    Path folder = subject.command().folder();
-    Path inside = folder.startsWith(site.root()) ? folder : site.root();
     PythonChoice choice =
         PythonChoice.of(
-            subject.command().python().or(subject.input()::python),
+            subject.command().python(),
+            subject.input().python(),
             site.root(),
-            inside,
+            site.inside(subject.command().folder()),
             site.onThisMachine(),
             node.info().workspace());
     try {
@@ -430,7 +397,7 @@ public final class GangCheck {
     } catch (TimeoutException slow) {
       return new NodePython.Unknown("no answer within " + DurationText.of(PYTHON_LIMIT));
     } catch (GpushException failed) {
-      return new NodePython.Unknown("the agent cannot be asked now");
+      return new NodePython.Unknown(NodeCalls.why(failed));
     }
   }
 }

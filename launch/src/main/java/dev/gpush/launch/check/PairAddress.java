@@ -3,6 +3,7 @@ package dev.gpush.launch.check;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.launch.fabric.facts.NetInterface;
 import dev.gpush.launch.fabric.gang.FabricGang;
+import dev.gpush.launch.fabric.gang.NameList;
 import dev.gpush.launch.fabric.gang.NodeFabric;
 import dev.gpush.launch.fabric.gang.SocketInterfaces;
 import java.util.List;
@@ -38,30 +39,13 @@ record PairAddress(String through, String own, String address) {
         .map(address -> new PairAddress(chosen.name(), address, address));
   }
 
-  /** NCCL takes names as beginnings, or whole after a {@code =}; the first that is up counts. */
   private static Optional<NetInterface> planned(NodeFabric node, FabricPlan plan) {
     return CHOICES.stream()
         .flatMap(name -> plan.variables().stream().filter(each -> each.name().equals(name)))
         .filter(each -> each.nodes().contains(node.index()))
         .flatMap(each -> each.value().stream())
         .filter(value -> !value.startsWith("^"))
-        .flatMap(value -> named(node, value).stream())
+        .flatMap(value -> node.chosen(NameList.parse(value)).stream())
         .findFirst();
-  }
-
-  private static Optional<NetInterface> named(NodeFabric node, String value) {
-    boolean isWhole = value.startsWith("=");
-    for (String each : value.replaceFirst("^=", "").split(",", -1)) {
-      String name = each.replaceFirst(":.*", "");
-      Optional<NetInterface> found =
-          node.facts().network().interfaces().orElse(List.of()).stream()
-              .filter(NetInterface::isUp)
-              .filter(there -> isWhole ? there.name().equals(name) : there.name().startsWith(name))
-              .findFirst();
-      if (!name.isEmpty() && found.isPresent()) {
-        return found;
-      }
-    }
-    return Optional.empty();
   }
 }

@@ -1,12 +1,12 @@
 package dev.gpush.launch.check;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,13 +42,11 @@ final class PairCheck {
    * In the order of the nodes.
    *
    * @param addresses of the nodes
-   * @param names that each node resolves
    */
-  List<PairReply> replies(List<PairAddress> addresses, List<String> names)
-      throws InterruptedException {
-    List<PairReply> replies = attempt(addresses, names);
+  List<PairReply> replies(List<PairAddress> addresses) throws InterruptedException {
+    List<PairReply> replies = attempt(addresses);
     for (int again = 1; again < ATTEMPTS && isTaken(replies); again++) {
-      replies = attempt(addresses, names);
+      replies = attempt(addresses);
     }
     return replies;
   }
@@ -57,15 +55,14 @@ final class PairCheck {
     return replies.contains(new PairReply.Deaf(TAKEN));
   }
 
-  private List<PairReply> attempt(List<PairAddress> addresses, List<String> names)
-      throws InterruptedException {
+  private List<PairReply> attempt(List<PairAddress> addresses) throws InterruptedException {
     List<Optional<Integer>> ports = ports();
     String mark = site.id() + "-" + ports.hashCode();
     var asking = new ArrayList<Work<PairReply, RuntimeException>>();
     for (int node = 0; node < ports.size(); node++) {
       int index = node;
       if (ports.get(node).isEmpty()) {
-        asking.add(() -> new PairReply.Unasked(reason(index)));
+        asking.add(() -> new PairReply.Unasked("no answer in time"));
         continue;
       }
       var peers = new ArrayList<Json>();
@@ -80,13 +77,18 @@ final class PairCheck {
       }
       Json.Obj question =
           Json.object(
-              "node", node,
-              "port", ports.get(node).get(),
-              "from", addresses.get(node).own(),
-              "mark", mark,
-              "peers", Json.array(peers),
-              "names", names,
-              "seconds", SECONDS);
+              "node",
+              node,
+              "port",
+              ports.get(node).get(),
+              "from",
+              addresses.get(node).own(),
+              "mark",
+              mark,
+              "peers",
+              Json.array(peers),
+              "seconds",
+              SECONDS);
       asking.add(() -> reply(site.nodes().get(index), question));
     }
     return tasks.all("check-pairs", asking);
@@ -97,19 +99,11 @@ final class PairCheck {
   }
 
   private Optional<Integer> port(LaunchNode node) throws InterruptedException {
-    if (node.calls().isLost()) {
-      return Optional.empty();
-    }
     try {
       return tasks.within(LIMIT, "check-port", () -> node.calls().freePort());
     } catch (TimeoutException | GpushException _) {
       return Optional.empty();
     }
-  }
-
-  private String reason(int node) {
-    LaunchNode there = site.nodes().get(node);
-    return there.calls().isLost() ? "the node is gone" : "no answer in time";
   }
 
   private PairReply reply(LaunchNode node, Json.Obj question) throws InterruptedException {
@@ -119,10 +113,7 @@ final class PairCheck {
     } catch (TimeoutException slow) {
       return new PairReply.Unasked("no answer in time");
     } catch (GpushException failed) {
-      return new PairReply.Unasked(
-          failed.failure() instanceof AgentFailure.Refused(_, var code, _)
-              ? "the agent could not do it (" + code + ")"
-              : "the agent cannot be asked now");
+      return new PairReply.Unasked(NodeCalls.why(failed));
     }
   }
 }

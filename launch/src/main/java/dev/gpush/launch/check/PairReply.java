@@ -10,13 +10,10 @@ sealed interface PairReply {
    * It listened and dialled.
    *
    * @param failures the nodes that it did not reach, each with a word for why
-   * @param unresolved the names that do not resolve there, each with why
    */
-  record Dialled(Map<Integer, String> failures, Map<String, String> unresolved)
-      implements PairReply {
+  record Dialled(Map<Integer, String> failures) implements PairReply {
     public Dialled {
       failures = Map.copyOf(failures);
-      unresolved = Map.copyOf(unresolved);
     }
   }
 
@@ -35,10 +32,6 @@ sealed interface PairReply {
     for (Json pair : answer.items("pairs")) {
       pair.text("why").ifPresent(why -> failures.put(pair.integer("node").orElse(0), why));
     }
-    var unresolved = new TreeMap<String, String>();
-    for (Json name : answer.items("names")) {
-      name.text("why").ifPresent(why -> unresolved.put(name.text("name").orElse(""), why));
-    }
-    return new Dialled(failures, unresolved);
+    return new Dialled(failures);
   }
 }

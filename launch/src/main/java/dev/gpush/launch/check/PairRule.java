@@ -29,12 +29,10 @@ final class PairRule {
   /** From one node to another, with a word for why it failed. */
   record Failed(int from, int to, String why) {}
 
-  private final List<String> hosts;
   private final List<PairReply> replies;
   private final List<FabricFinding> findings = new ArrayList<>();
 
-  private PairRule(List<String> hosts, List<PairReply> replies) {
-    this.hosts = hosts;
+  private PairRule(List<PairReply> replies) {
     this.replies = replies;
   }
 
@@ -43,11 +41,10 @@ final class PairRule {
    *
    * @param replies in the order of the nodes
    */
-  static List<FabricFinding> findings(List<String> hosts, List<PairReply> replies) {
-    var rule = new PairRule(hosts, replies);
+  static List<FabricFinding> findings(List<PairReply> replies) {
+    var rule = new PairRule(replies);
     rule.unasked();
     rule.connections();
-    rule.names();
     return List.copyOf(rule.findings);
   }
 
@@ -80,7 +77,7 @@ final class PairRule {
   private void connections() {
     var failed = new ArrayList<Failed>();
     for (int node = 0; node < replies.size(); node++) {
-      if (replies.get(node) instanceof PairReply.Dialled(var failures, _)) {
+      if (replies.get(node) instanceof PairReply.Dialled(var failures)) {
         int from = node;
         new TreeMap<>(failures)
             .forEach(
@@ -179,42 +176,6 @@ final class PairRule {
 
   private static FabricFinding finding(NodeSet nodes, String what) {
     return new FabricFinding(Severity.REFUSED, "no-tcp", nodes, what, COST, REMEDY);
-  }
-
-  /** A node that does not know its own name is worse than one that does not know others'. */
-  private void names() {
-    var others = new TreeMap<String, List<Integer>>();
-    for (int node = 0; node < replies.size(); node++) {
-      if (!(replies.get(node) instanceof PairReply.Dialled(_, var unresolved))) {
-        continue;
-      }
-      String own = hosts.get(node);
-      for (String name : new TreeSet<>(unresolved.keySet())) {
-        if (name.equals(own)) {
-          findings.add(
-              new FabricFinding(
-                  Severity.WARNING,
-                  "own-name",
-                  NodeSet.of(node),
-                  "node " + node + ": its own name " + name + " does not resolve there",
-                  "programs that take the address of the host's name fail, and gloo is one where"
-                      + " no interface is set",
-                  "add the name to /etc/hosts or DNS"));
-        } else {
-          others.computeIfAbsent(name, _ -> new ArrayList<>()).add(node);
-        }
-      }
-    }
-    others.forEach(
-        (name, nodes) ->
-            findings.add(
-                new FabricFinding(
-                    Severity.NOTE,
-                    "name",
-                    NodeSet.of(nodes),
-                    "the name " + name + " does not resolve on " + NodeSet.of(nodes).words(),
-                    "gpush connects by addresses; programs that connect by name fail",
-                    "add the name to /etc/hosts or DNS")));
   }
 
   private static String words(String why) {

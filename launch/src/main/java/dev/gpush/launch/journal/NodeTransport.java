@@ -12,6 +12,9 @@ public record NodeTransport(Json facts) {
   static final String INFINIBAND = "InfiniBand";
   static final String ROCE = "RoCE";
 
+  /** No link is faster. */
+  private static final double MOST_GBITS = 1e6;
+
   /** Whether the user asked for NCCL's log. */
   boolean isAsked() {
     return facts.flag("asked");
@@ -64,13 +67,7 @@ public record NodeTransport(Json facts) {
   }
 
   Optional<Double> gbits() {
-    return facts.get("gbits").flatMap(rate -> parsed(rate.write()));
-  }
-
-  private static Optional<Double> parsed(String number) {
-    return number.matches("[0-9]{1,6}(\\.[0-9]{1,3})?")
-        ? Optional.of(Double.valueOf(number))
-        : Optional.empty();
+    return facts.real("gbits").filter(rate -> rate >= 0 && rate < MOST_GBITS);
   }
 
   /** Of libfabric: efa, cxi, tcp. */

@@ -8,9 +8,6 @@ import java.util.Optional;
 
 /** What a supervisor reports besides output (docs/technical/runs.md). */
 public sealed interface RunEvent {
-  /** All processes of the node are started. */
-  record Started() implements RunEvent {}
-
   /** A rank of the node prints, for the first time. */
   record Printed(Duration after) implements RunEvent {}
 
@@ -46,7 +43,7 @@ public sealed interface RunEvent {
    */
   record At(long offset, long dropped) implements RunEvent {}
 
-  /** An event of a newer agent. */
+  /** An event that is not used here, or of a newer agent. */
   record Unknown() implements RunEvent {}
 
   /** How a process ended; exactly one of the two is present. */
@@ -86,7 +83,6 @@ public sealed interface RunEvent {
       return new Unknown();
     }
     return switch (json.text("event").orElse("")) {
-      case "started" -> new Started();
       case "printed" -> new Printed(Duration.ofMillis(json.number("ms").orElse(0L)));
       case "rank-exit" -> new RankExit(rank(json), RankEnd.from(json));
       case "stopping" ->

@@ -265,11 +265,7 @@ public final class RunMerge {
         }
         case RunEvent.Gap(long bytes) -> output.event(node, RunTalk.gap(bytes));
         case RunEvent.At(_, long dropped) -> output.event(node, RunTalk.dropped(node, dropped));
-        case RunEvent.RankExit _,
-            RunEvent.Started _,
-            RunEvent.Printed _,
-            RunEvent.Ended _,
-            RunEvent.Unknown _ -> {}
+        case RunEvent.RankExit _, RunEvent.Printed _, RunEvent.Ended _, RunEvent.Unknown _ -> {}
       }
     }
   }

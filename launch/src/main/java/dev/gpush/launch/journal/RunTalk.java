@@ -78,8 +78,7 @@ public final class RunTalk {
     return switch (event) {
       case RunEvent.Gap(long bytes) -> Optional.of(gap(bytes));
       case RunEvent.At(_, long dropped) -> Optional.of(dropped(node, dropped));
-      case RunEvent.Started _,
-          RunEvent.Printed _,
+      case RunEvent.Printed _,
           RunEvent.RankExit _,
           RunEvent.Stopping _,
           RunEvent.Warned _,

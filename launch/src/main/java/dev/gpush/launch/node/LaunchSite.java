@@ -1,6 +1,7 @@
 package dev.gpush.launch.node;
 
 import dev.gpush.core.config.NodeFolder;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.session.SessionName;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,5 +30,15 @@ public record LaunchSite(
     if (nodes.isEmpty()) {
       throw new IllegalArgumentException("a session without nodes");
     }
+  }
+
+  /** The nodes as they are now. */
+  public List<NodeInfo> infos() {
+    return nodes.stream().map(LaunchNode::info).toList();
+  }
+
+  /** The client's folder; the root where that is outside of the workspace. */
+  public Path inside(Path folder) {
+    return folder.startsWith(root) ? folder : root;
   }
 }

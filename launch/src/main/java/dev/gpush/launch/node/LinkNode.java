@@ -87,10 +87,12 @@ public final class LinkNode implements NodeCalls {
 
   @Override
   public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
-      throws IOException, InterruptedException {
+      throws InterruptedException {
     BlockingStream stream = open(arguments, environment);
     try {
       return tasks.within(limit, "ask", () -> answer(stream));
+    } catch (IOException broken) {
+      throw over(broken);
     } catch (TimeoutException late) {
       throw new GpushException(
           new AgentFailure.Refused(
@@ -121,7 +123,7 @@ public final class LinkNode implements NodeCalls {
 
   @Override
   public int watch(List<String> arguments, Map<String, String> environment, Consumer<String> lines)
-      throws IOException, InterruptedException {
+      throws InterruptedException {
     BlockingStream stream = open(arguments, environment);
     try {
       stream.awaitOpened();
@@ -131,9 +133,16 @@ public final class LinkNode implements NodeCalls {
         lines.accept(line.get());
       }
       return stream.awaitClose().integer("exit").orElse(128);
+    } catch (IOException broken) {
+      throw over(broken);
     } finally {
       stream.close();
     }
+  }
+
+  private GpushException over(IOException broken) {
+    return new GpushException(
+        new AgentFailure.LinkOver(link.node(), String.valueOf(broken.getMessage())), broken);
   }
 
   private Answer answer(BlockingStream stream) throws IOException, InterruptedException {

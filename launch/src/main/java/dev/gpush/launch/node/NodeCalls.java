@@ -1,5 +1,7 @@
 package dev.gpush.launch.node;
 
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,9 +12,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * What launching needs of one node. Every method blocks and throws {@link
- * dev.gpush.core.failure.GpushException} with an {@link dev.gpush.core.failure.AgentFailure} when
- * the agent refuses or the link is over; while a link is cut they wait. Thread-safe.
+ * What launching needs of one node. Every method blocks and throws {@link GpushException} with an
+ * {@link AgentFailure} when the agent refuses or the link is over; while a link is cut they wait.
+ * Thread-safe.
  */
 public interface NodeCalls {
   int HIGHEST_PORT = 65_535;
@@ -46,7 +48,7 @@ public interface NodeCalls {
    * @param limit after it the command is ended and the answer is a failure
    */
   Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
-      throws IOException, InterruptedException;
+      throws InterruptedException;
 
   /**
    * Runs a command that may take long in the same environment.
@@ -55,7 +57,17 @@ public interface NodeCalls {
    * @return its status (128 + n for a signal)
    */
   int watch(List<String> arguments, Map<String, String> environment, Consumer<String> lines)
-      throws IOException, InterruptedException;
+      throws InterruptedException;
+
+  /** Why a node did not do what it was asked, in a few words. */
+  static String why(GpushException failed) {
+    if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)) {
+      return "the agent could not do it (" + code + ")";
+    }
+    return failed.failure() instanceof AgentFailure.LinkOver
+        ? "the connection to the node broke"
+        : "the agent cannot be asked now";
+  }
 
   /** How a command ended: its status (128 + n for a signal) and the beginning of what it wrote. */
   record Answer(int exit, String output, String errors) {}

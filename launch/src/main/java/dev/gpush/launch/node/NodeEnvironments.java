@@ -6,7 +6,6 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Resource;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -120,6 +119,7 @@ public final class NodeEnvironments {
   private Json.Obj wanted(LaunchNode node, EnvironmentChoice choice) {
     PythonChoice python =
         PythonChoice.of(
+            Optional.empty(),
             choice.python(),
             site.root(),
             site.root(),
@@ -183,13 +183,6 @@ public final class NodeEnvironments {
     words.addAll(step.when());
     var environment =
         Map.of("GPUSH_SESSION", site.name().text(), "GPUSH_WORKSPACE", node.info().workspace());
-    try {
-      return node.calls().watch(words, environment, lines);
-    } catch (IOException broken) {
-      throw new GpushException(
-          new LaunchFailure.Refused(
-              node.info().index(), "broken", String.valueOf(broken.getMessage())),
-          broken);
-    }
+    return node.calls().watch(words, environment, lines);
   }
 }

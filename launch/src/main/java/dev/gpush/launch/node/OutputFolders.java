@@ -4,7 +4,6 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -54,18 +53,12 @@ public final class OutputFolders {
   }
 
   private static String asked(LaunchNode node, NodeFolder folder) throws InterruptedException {
-    int index = node.info().index();
-    try {
-      NodeCalls.Answer answer = node.calls().ask(WHO, Map.of(), LIMIT);
-      List<String> lines = answer.output().lines().toList();
-      if (answer.exit() == 0 && lines.size() == 2 && lines.getFirst().startsWith("/")) {
-        return folder.at(lines.getFirst(), lines.getLast());
-      }
-      throw new GpushException(
-          new LaunchFailure.Refused(index, "broken", "it did not report $HOME"));
-    } catch (IOException broken) {
-      throw new GpushException(
-          new LaunchFailure.Refused(index, "broken", String.valueOf(broken.getMessage())), broken);
+    NodeCalls.Answer answer = node.calls().ask(WHO, Map.of(), LIMIT);
+    List<String> lines = answer.output().lines().toList();
+    if (answer.exit() == 0 && lines.size() == 2 && lines.getFirst().startsWith("/")) {
+      return folder.at(lines.getFirst(), lines.getLast());
     }
+    throw new GpushException(
+        new LaunchFailure.Refused(node.info().index(), "broken", "it did not report $HOME"));
   }
 }

@@ -24,14 +24,24 @@ public record PythonChoice(List<String> candidates) {
   /**
    * The Pythons to try for one launch.
    *
-   * @param asked {@code --python}, else the interpreter of a pasted command, else gpush.yaml's
+   * @param asked {@code --python}, else the interpreter of a pasted command: relative to the folder
+   * @param configured gpush.yaml's: relative to the root
    * @param folder the client's current folder, below the workspace's root
    * @param workspace the node's copy of the workspace
    */
   public static PythonChoice of(
-      Optional<String> asked, Path root, Path folder, boolean onThisMachine, String workspace) {
-    if (asked.isPresent()) {
-      return new PythonChoice(List.of(named(asked.get(), root, folder, onThisMachine, workspace)));
+      Optional<String> asked,
+      Optional<String> configured,
+      Path root,
+      Path folder,
+      boolean onThisMachine,
+      String workspace) {
+    Optional<String> named =
+        asked
+            .map(text -> named(text, root, folder, onThisMachine, workspace))
+            .or(() -> configured.map(text -> named(text, root, root, onThisMachine, workspace)));
+    if (named.isPresent()) {
+      return new PythonChoice(List.of(named.get()));
     }
     var candidates = new ArrayList<String>();
     // .venv is never sent: on this machine it is the client's own, elsewhere it was made on the

@@ -26,8 +26,6 @@ public record PythonFacts(
     List<String> packages,
     Map<String, Long> stamps,
     Account account) {
-  private static final String MARK = "\ngpush-python ";
-
   /** Two nodes may differ in everything; a failure names only this many. */
   private static final int NAMED = 3;
 
@@ -54,17 +52,7 @@ public record PythonFacts(
 
   /** What probe.py printed, after whatever the environment's own start-up printed. */
   public static Optional<PythonFacts> parse(String output) {
-    int mark = ("\n" + output).lastIndexOf(MARK);
-    if (mark < 0) {
-      return Optional.empty();
-    }
-    String line = ("\n" + output).substring(mark + MARK.length()).strip();
-    Json json;
-    try {
-      json = Json.parse(line);
-    } catch (dev.gpush.core.json.JsonSyntaxException cut) {
-      return Optional.empty();
-    }
+    Json json = MarkedLine.of(output, "gpush-python").json();
     var stamps = new LinkedHashMap<String, Long>();
     Json.Obj found = json.object("stamps");
     found.fields().keySet().forEach(key -> stamps.put(key, found.number(key).orElse(0L)));

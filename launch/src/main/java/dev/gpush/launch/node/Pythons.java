@@ -4,7 +4,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Resource;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,7 +81,7 @@ public final class Pythons {
     known.remove(question);
     var arguments = new ArrayList<>(List.of(SHELL, "-c", shell, "sh", program));
     arguments.addAll(choice.candidates());
-    NodeCalls.Answer answer = run(node, arguments, environment);
+    NodeCalls.Answer answer = node.calls().ask(arguments, environment, LIMIT);
     Optional<PythonFacts> facts = PythonFacts.parse(answer.output());
     if (answer.exit() == 0 && facts.isPresent()) {
       known.put(question, facts.get());
@@ -113,7 +112,7 @@ public final class Pythons {
     // Through the shell, so that a missing stat means no, and is not a failure.
     var arguments = new ArrayList<>(List.of(SHELL, "-c", "exec stat -L -c %Y \"$@\"", "sh"));
     arguments.addAll(facts.stamps().keySet());
-    NodeCalls.Answer answer = run(node, arguments, Map.of());
+    NodeCalls.Answer answer = node.calls().ask(arguments, Map.of(), LIMIT);
     List<String> expected = facts.stamps().values().stream().map(String::valueOf).toList();
     return answer.exit() == 0 && answer.output().lines().toList().equals(expected);
   }
@@ -131,24 +130,12 @@ public final class Pythons {
     }
     found.remove(any.executable());
     var places = new ArrayList<String>(found);
-    NodeCalls.Answer answer = run(node, List.of(any.executable(), "-S", "-c", search), environment);
+    NodeCalls.Answer answer =
+        node.calls().ask(List.of(any.executable(), "-S", "-c", search), environment, LIMIT);
     if (answer.exit() == 0) {
       answer.output().lines().filter(line -> !line.isBlank()).forEach(places::add);
     }
     return places.stream().distinct().toList();
-  }
-
-  private static NodeCalls.Answer run(
-      LaunchNode node, List<String> arguments, Map<String, String> environment)
-      throws InterruptedException {
-    try {
-      return node.calls().ask(arguments, environment, LIMIT);
-    } catch (IOException broken) {
-      throw new GpushException(
-          new LaunchFailure.Refused(
-              node.info().index(), "broken", String.valueOf(broken.getMessage())),
-          broken);
-    }
   }
 
   /** Facts of all nodes, or the failure that one of them has none. */

@@ -1,7 +1,6 @@
 package dev.gpush.launch.plan;
 
 import dev.gpush.core.config.NodeFolder;
-import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
@@ -104,10 +103,6 @@ public final class LaunchMaker {
     this.fabrics = fabrics;
   }
 
-  public List<NodeInfo> infos() {
-    return site.nodes().stream().map(LaunchNode::info).toList();
-  }
-
   public ResolvedRun resolve(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
     RunRequest.Command command = request.command();
     List<String> words = repeated.map(RunRecord::words).orElse(command.words());
@@ -128,7 +123,7 @@ public final class LaunchMaker {
     }
     Path folder =
         repeated.map(last -> site.root().resolve(last.asked().folder())).orElse(command.folder());
-    Path inside = folder.startsWith(site.root()) ? folder : site.root();
+    Path inside = site.inside(folder);
     RunWords parsed = RunWords.of(request.kind(), words);
     new RankCheck(options.ranks()).requireRanks(parsed);
     // Of other files than the present ones nothing is known here.
@@ -228,18 +223,11 @@ public final class LaunchMaker {
   }
 
   private PythonChoice choice(ResolvedRun run, LaunchNode node) {
-    Optional<String> own = run.options().python().or(run.parsed()::python);
-    return choice(own, run.input(), run.place().folder(), node);
-  }
-
-  /** The project's is relative to the workspace, that of a command to where it was typed. */
-  private PythonChoice choice(
-      Optional<String> own, LaunchInput input, Path folder, LaunchNode node) {
-    boolean isOfProject = own.isEmpty() && input.python().isPresent();
     return PythonChoice.of(
-        own.or(input::python),
+        run.options().python().or(run.parsed()::python),
+        run.input().python(),
         site.root(),
-        isOfProject ? site.root() : folder,
+        run.place().folder(),
         site.onThisMachine(),
         node.info().workspace());
   }
@@ -264,7 +252,7 @@ public final class LaunchMaker {
     Pythons.requireSame(site.nodes(), facts);
     boolean hasTorch = facts.stream().allMatch(node -> node.torch().isPresent());
     boolean needsTorch =
-        program.torchrun() || run.place().script().filter(TorchImport::isIn).isPresent();
+        program.torchrun() || run.place().script().filter(Scripts::importsTorch).isPresent();
     if (needsTorch) {
       requireTorch(run, facts);
     }
@@ -331,30 +319,6 @@ public final class LaunchMaker {
     }
   }
 
-  /** The plan of these nodes, from facts of now; without a Python its versions are not known. */
-  public FabricPlan look(
-      RunRequest.Command command, LaunchInput input, List<UserVariable> environment)
-      throws InterruptedException {
-    Path folder = command.folder();
-    Path inside = folder.startsWith(site.root()) ? folder : site.root();
-    List<Pythons.Answer> answers =
-        pythons.ask(
-            site.nodes(),
-            node -> choice(command.python(), input, inside, node),
-            input.environment());
-    var members = new ArrayList<RunFabrics.Member>();
-    for (int i = 0; i < answers.size(); i++) {
-      Optional<PythonFacts> found =
-          answers.get(i) instanceof Pythons.Answer.Found(var facts)
-              ? Optional.of(facts)
-              : Optional.empty();
-      members.add(new RunFabrics.Member(i, found));
-    }
-    var variables = new ArrayList<>(input.variables());
-    variables.addAll(environment);
-    return fabrics.look(members, variables);
-  }
-
   private Optional<RankFabric> fabric(
       ResolvedRun run, SlotPlan slots, List<PythonFacts> pythonsOfClaims, Talk talk)
       throws InterruptedException {
@@ -380,9 +344,9 @@ public final class LaunchMaker {
       throws InterruptedException {
     var check = new RankCheck(run.options().ranks());
     if (!(run.parsed().form() instanceof RunWords.BatchScript)) {
-      check.requireGpus(infos(), slots);
+      check.requireGpus(site.infos(), slots);
     }
-    RunRequest.Ranks ranks = check.of(run.parsed(), infos(), slots);
+    RunRequest.Ranks ranks = check.of(run.parsed(), site.infos(), slots);
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
     var activated = new ArrayList<PythonChoice>();

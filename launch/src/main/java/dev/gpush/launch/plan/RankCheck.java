@@ -1,6 +1,5 @@
 package dev.gpush.launch.plan;
 
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
@@ -13,16 +12,17 @@ record RankCheck(RunRequest.Ranks ranks) {
   /** Only what starts ranks can start another number of them, and only a program has warm ones. */
   void requireRanks(RunWords words) {
     if (ranks.warm() && !(words.form() instanceof RunWords.Program)) {
-      throw bad(
+      throw UsageFailure.ofRun(
           "--warm is for ranks of a Python program, and "
               + words.form().words().getFirst()
               + " starts its processes by itself");
     }
     if (ranks.perNode().isPresent() && words.form() instanceof RunWords.RayProgram) {
-      throw bad("--nproc is a number of ranks, and Ray starts its workers by itself");
+      throw UsageFailure.ofRun(
+          "--nproc is a number of ranks, and Ray starts its workers by itself");
     }
     if (ranks.perNode().isPresent() && !words.startsRanks()) {
-      throw bad(
+      throw UsageFailure.ofRun(
           "--nproc is a number of ranks, and "
               + words.form().words().getFirst()
               + " runs once per node; only Python programs and launchers have ranks");
@@ -34,7 +34,7 @@ record RankCheck(RunRequest.Ranks ranks) {
     for (SlotPlan.Claim claim : slots.claims()) {
       int gpus = claim.slots().size();
       if (nodes.get(claim.node()).hasGpus() && ranks.perNode().orElse(0) > gpus) {
-        throw bad(
+        throw UsageFailure.ofRun(
             "each rank needs a GPU, and this run claims "
                 + gpus
                 + " on node "
@@ -69,7 +69,7 @@ record RankCheck(RunRequest.Ranks ranks) {
             .mapToInt(claim -> ranks.perNode().orElse(claim.slots().size()))
             .sum();
     if (asked > room) {
-      throw bad(
+      throw UsageFailure.ofRun(
           command.launcher()
               + " is asked for "
               + asked
@@ -83,9 +83,5 @@ record RankCheck(RunRequest.Ranks ranks) {
               + ", or use --oversubscribe of Open MPI");
     }
     return ranks;
-  }
-
-  private static GpushException bad(String rule) {
-    return new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
   }
 }

@@ -2,24 +2,32 @@ package dev.gpush.launch.plan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.text.Nearest;
 import dev.gpush.launch.words.PastedOptions;
 import dev.gpush.launch.words.RunWords;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** The script of a run, checked in the client's folder before a node is asked. */
 public final class Scripts {
   /** A folder with more files than this is not searched for a similar name. */
   private static final int MOST_FILES = 2_000;
 
-  private static final int NAMED = 3;
+  /** Larger files are not written by hand. */
+  private static final int MOST_BYTES = 1 << 20;
+
+  private static final Pattern FROM = Pattern.compile("(?m)^from[ \\t]+torch[. \\t]");
+
+  /** {@code import os, numpy as np, torch}, too. */
+  private static final Pattern IMPORT =
+      Pattern.compile("(?m)^import[ \\t]+(?:[\\w. \\t]+,[ \\t]*)*torch\\b");
 
   private Scripts() {}
 
@@ -74,34 +82,22 @@ public final class Scripts {
     } catch (IOException noFolder) {
       return List.of();
     }
-    String wanted = script.getFileName().toString();
-    return names.stream()
-        .filter(name -> distance(name, wanted) <= Math.max(2, wanted.length() / 3))
-        .sorted(
-            Comparator.comparingInt((String name) -> distance(name, wanted))
-                .thenComparing(name -> name))
-        .limit(NAMED)
-        .toList();
+    return Nearest.to(script.getFileName().toString(), names);
   }
 
-  /** Levenshtein distance, ignoring case. */
-  private static int distance(String left, String right) {
-    String a = left.toLowerCase(Locale.ROOT);
-    String b = right.toLowerCase(Locale.ROOT);
-    var row = new int[b.length() + 1];
-    for (int j = 0; j <= b.length(); j++) {
-      row[j] = j;
+  /**
+   * Whether a script needs torch: searches its text for imports at the left margin. For an import
+   * within a function, or through another module, Python itself reports a missing torch.
+   */
+  static boolean importsTorch(Path script) {
+    try (var in = Files.newInputStream(script)) {
+      return importsTorch(new String(in.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1));
+    } catch (IOException unreadable) {
+      return false;
     }
-    for (int i = 1; i <= a.length(); i++) {
-      int diagonal = row[0];
-      row[0] = i;
-      for (int j = 1; j <= b.length(); j++) {
-        int cost = a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1;
-        int best = Math.min(Math.min(row[j], row[j - 1]) + 1, diagonal + cost);
-        diagonal = row[j];
-        row[j] = best;
-      }
-    }
-    return row[b.length()];
+  }
+
+  public static boolean importsTorch(String text) {
+    return FROM.matcher(text).find() || IMPORT.matcher(text).find();
   }
 }

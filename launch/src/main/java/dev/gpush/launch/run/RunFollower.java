@@ -82,8 +82,7 @@ public final class RunFollower {
       Optional<RunFailure> failure =
           ends.getFirst().portTaken().isPresent()
               ? Optional.empty()
-              : new RunVerdict(
-                      site.nodes().stream().map(LaunchNode::info).toList(), record.parts(), ends)
+              : new RunVerdict(site.infos(), record.parts(), ends)
                   .failure(_ -> RunReason.Loss.SUPERVISOR);
       merge.finish(named(failure));
       say(merge, first.node(), failure, attempt - before, most);

@@ -154,7 +154,7 @@ public final class RunStart {
   }
 
   /** The refusal with the node that it came from. */
-  static GpushException at(int node, GpushException failed) {
+  public static GpushException at(int node, GpushException failed) {
     return failed.failure() instanceof AgentFailure.Refused(_, var code, var facts)
         ? new GpushException(
             new AgentFailure.Refused(

@@ -13,7 +13,6 @@ import dev.gpush.launch.journal.RunEvent;
 import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.journal.TransportCollector;
-import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
@@ -248,7 +247,7 @@ public final class RunWatch {
     }
     lock.lock();
     try {
-      record = record.with(parts);
+      become(now -> now.with(parts));
       restart = Optional.of(why);
       attempt++;
       changed.signalAll();
@@ -289,8 +288,7 @@ public final class RunWatch {
   }
 
   private Optional<RunFailure> failure(List<NodeEnd> ends, List<RunRecord.Part> parts) {
-    return new RunVerdict(site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
-        .failure(this::loss);
+    return new RunVerdict(site.infos(), parts, ends).failure(this::loss);
   }
 
   private RunReason.Loss loss(int node) {
@@ -346,20 +344,11 @@ public final class RunWatch {
     }
   }
 
-  public Json.Obj stop(String signal, Duration grace, String why) {
-    return Json.object(
-        "run",
-        record().number(),
-        "signal",
-        signal,
-        "grace_s",
-        grace.toMillis() / 1000.0,
-        "why",
-        why);
-  }
-
   /** Tells all nodes; one that does not know the run has nothing to end. */
-  public void stopAll(Json.Obj order) throws InterruptedException {
+  public void stop(String signal, Duration grace, String why) throws InterruptedException {
+    double seconds = grace.toMillis() / 1000.0;
+    Json.Obj order =
+        Json.object("run", record().number(), "signal", signal, "grace_s", seconds, "why", why);
     tasks.each("stop", record().parts(), part -> stopNode(calls(part.node()), order));
   }
 
@@ -428,8 +417,7 @@ public final class RunWatch {
             become(now -> now.printed(node, after));
           }
         }
-        case RunEvent.Started _,
-            RunEvent.Ended _,
+        case RunEvent.Ended _,
             RunEvent.Warned _,
             RunEvent.Gap _,
             RunEvent.At _,

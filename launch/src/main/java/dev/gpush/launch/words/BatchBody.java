@@ -67,9 +67,7 @@ public final class BatchBody {
     }
     String name = program.getFirst();
     if (script.isEmpty()) {
-      throw new GpushException(
-          new UsageFailure.BadArguments(
-              "run", name + " is not in the workspace, so the nodes do not have it", List.of()));
+      throw UsageFailure.ofRun(name + " is not in the workspace, so the nodes do not have it");
     }
     List<BadLine> bad;
     try {

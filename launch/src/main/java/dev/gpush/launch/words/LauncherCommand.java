@@ -1,6 +1,5 @@
 package dev.gpush.launch.words;
 
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Worded;
@@ -10,6 +9,7 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * The command line of another launcher on each node: its own program with the user's options, and
@@ -24,32 +24,23 @@ public record LauncherCommand(
   /** Which launcher. */
   public enum Kind implements Worded {
     /** Hugging Face's. */
-    ACCELERATE,
+    ACCELERATE("accelerate launch"),
     /** Its part of one node, which its own front end would start over ssh. */
-    DEEPSPEED,
+    DEEPSPEED("deepspeed"),
     /** Lightning's. */
-    FABRIC;
+    FABRIC("fabric run");
 
-    PastedOptions.Syntax syntax() {
-      return switch (this) {
-        case ACCELERATE -> PastedOptions.ACCELERATE;
-        case DEEPSPEED -> PastedOptions.DEEPSPEED;
-        case FABRIC -> PastedOptions.FABRIC;
-      };
+    private final String call;
+
+    Kind(String call) {
+      this.call = call;
+    }
+
+    /** As it is called in front of a script. */
+    String call() {
+      return call;
     }
   }
-
-  /** What tells accelerate which kind of gang it starts; without one it looks for GPUs. */
-  private static final Set<String> GANGS =
-      Set.of(
-          "multi-gpu",
-          "cpu",
-          "tpu",
-          "use-deepspeed",
-          "use-fsdp",
-          "use-megatron-lm",
-          "use-xpu",
-          "config-file");
 
   public LauncherCommand {
     devices = devices.stream().map(List::copyOf).toList();
@@ -65,7 +56,7 @@ public record LauncherCommand(
     for (int node = 1; node < devices.size(); node++) {
       int there = devices.get(node).size();
       if (launched.launcher() != Kind.DEEPSPEED && there != here) {
-        throw bad(
+        throw UsageFailure.ofRun(
             launched.launcher().word()
                 + " starts the same number of ranks on every node, and this run would have "
                 + here
@@ -74,13 +65,10 @@ public record LauncherCommand(
                 + "; use --gpus or --nproc");
       }
     }
-    if (launched.launcher() == Kind.ACCELERATE && has(Set.of("cpu")) && here > 1) {
-      throw bad("accelerate launch --cpu starts one process per node; leave --cpu out");
+    if (launched.launcher() == Kind.ACCELERATE && has("cpu"::equals) && here > 1) {
+      throw UsageFailure.ofRun(
+          "accelerate launch --cpu starts one process per node; leave --cpu out");
     }
-  }
-
-  private static GpushException bad(String rule) {
-    return new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
   }
 
   public List<String> argv(String interpreter, int node, int port) {
@@ -118,17 +106,18 @@ public record LauncherCommand(
   }
 
   private List<String> accelerate(int node, int port) {
+    var known = new KnownOptions(launched.launcher().call());
     var options = new ArrayList<String>();
     options.addAll(List.of("--num_machines", Integer.toString(devices.size())));
     options.addAll(List.of("--machine_rank", Integer.toString(node)));
     options.addAll(List.of("--main_process_ip", address));
     options.addAll(List.of("--main_process_port", Integer.toString(port)));
     options.addAll(List.of("--num_processes", Integer.toString(ranks())));
-    if (devices.size() > 1 && (has(Set.of("use-deepspeed")) || has(Set.of("config-file")))) {
+    if (devices.size() > 1 && has(Set.of("use-deepspeed", "config-file")::contains)) {
       // Without it accelerate lets deepspeed start the other nodes over pdsh.
       options.addAll(List.of("--deepspeed_multinode_launcher", "standard"));
     }
-    if (ranks() > 1 && !hasGpus && !has(GANGS)) {
+    if (ranks() > 1 && !hasGpus && !has(name -> known.has("gang", name))) {
       // Without it one process per node is started where there are no GPUs.
       options.add("--multi_gpu");
     }
@@ -141,9 +130,9 @@ public record LauncherCommand(
     return options;
   }
 
-  private boolean has(Set<String> names) {
+  private boolean has(Predicate<String> name) {
     return launched.options().stream()
-        .anyMatch(word -> word.startsWith("-") && names.contains(PastedOptions.name(word)));
+        .anyMatch(word -> word.startsWith("-") && name.test(PastedOptions.name(word)));
   }
 
   /** Which devices each node uses, as deepspeed's own front end passes it on. */

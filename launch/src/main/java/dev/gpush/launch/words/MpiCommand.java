@@ -1,13 +1,10 @@
 package dev.gpush.launch.words;
 
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -28,96 +25,14 @@ public record MpiCommand(
     }
   }
 
+  private static final KnownOptions KNOWN = new KnownOptions("mpirun");
+
   private static final Pattern LAUNCHER =
       Pattern.compile("(?:.*/)?(?:mpirun|mpiexec)(?:[.][a-z0-9]+)?");
-
-  private static final Set<String> COUNTS = Set.of("n", "np", "c");
-
-  /** They name hosts, or how to reach them. */
-  private static final Set<String> OURS =
-      Set.of(
-          "H",
-          "host",
-          "hosts",
-          "hostfile",
-          "machinefile",
-          "machine",
-          "default-hostfile",
-          "f",
-          "launcher",
-          "launcher-exec",
-          "bootstrap",
-          "bootstrap-exec",
-          "rmk");
-
-  /** Of MPICH: they copy the variables of node 0 to the others. */
-  private static final Set<String> OUR_FLAGS = Set.of("genvall", "envall", "nolocal");
 
   /** Parameters that choose the hosts or start the daemons on them. */
   private static final Pattern OUR_PARAMETER =
       Pattern.compile("(?:plm|ras)(?:_.*)?|(?:orte|prte)_default_hostfile");
-
-  private static final Map<String, String> REFUSED =
-      Map.of(
-          "wdir", "ranks start in the folder of the run; change to it before gpush run",
-          "wd", "ranks start in the folder of the run; change to it before gpush run",
-          "rankfile", "it names hosts; use --map-by",
-          "rf", "it names hosts; use --map-by",
-          "configfile", "gpush cannot read the programs in it; write them into the command",
-          "app", "gpush cannot read the programs in it; write them into the command",
-          "add-host", "the nodes of a session are fixed while a run lasts",
-          "add-hostfile", "the nodes of a session are fixed while a run lasts");
-
-  /** The name and the value of a parameter or a variable. */
-  private static final Set<String> PARAMETERS =
-      Set.of("mca", "gmca", "omca", "pmca", "prtemca", "gprtemca", "pmixmca", "gpmixmca");
-
-  private static final Set<String> PAIRS = Set.of("genv", "env");
-
-  private static final Set<String> FLAGS =
-      Set.of(
-          "allow-run-as-root",
-          "bycore",
-          "bynode",
-          "byslot",
-          "bind-to-core",
-          "bind-to-none",
-          "bind-to-socket",
-          "debug-daemons",
-          "disable-recovery",
-          "display-allocation",
-          "display-devel-map",
-          "display-map",
-          "display-topo",
-          "do-not-launch",
-          "do-not-resolve",
-          "enable-recovery",
-          "envnone",
-          "genvnone",
-          "index-argv-by-rank",
-          "l",
-          "leave-session-attached",
-          "merge-stderr-to-stdout",
-          "nooversubscribe",
-          "noprefix",
-          "novm",
-          "oversubscribe",
-          "pernode",
-          "prepend-rank",
-          "print-all-exitcodes",
-          "q",
-          "quiet",
-          "report-bindings",
-          "report-child-jobs-separately",
-          "show-progress",
-          "tag-output",
-          "timestamp-output",
-          "use-hwthread-cpus",
-          "use-regexp",
-          "v",
-          "verbose");
-
-  private static final Set<String> ABOUT = Set.of("V", "version", "h", "help", "info");
 
   public MpiCommand {
     apps = List.copyOf(apps);
@@ -157,7 +72,7 @@ public record MpiCommand(
       }
     }
     if (reader.apps.isEmpty()) {
-      throw bad(words.getFirst() + " without a program");
+      throw UsageFailure.ofRun(words.getFirst() + " without a program");
     }
     return Optional.of(
         new MpiCommand(
@@ -190,15 +105,17 @@ public record MpiCommand(
           break;
         }
         String name = word.replaceFirst("^--?", "").replaceFirst("=.*", "");
-        if (ABOUT.contains(name)) {
+        if (KNOWN.has("about", name)) {
           return true;
         }
-        if (REFUSED.containsKey(name)) {
-          throw bad(words.getFirst() + " " + word + " is not possible here: " + REFUSED.get(name));
+        Optional<String> refusal = KNOWN.refusal(name);
+        if (refusal.isPresent()) {
+          throw UsageFailure.ofRun(
+              words.getFirst() + " " + word + " is not possible here: " + refusal.get());
         }
         List<String> option = words.subList(at, Math.min(words.size(), at + 1 + values(name)));
         at += option.size();
-        if (COUNTS.contains(name)) {
+        if (KNOWN.has("counts", name)) {
           count = OptionalInt.of(count(option));
         }
         (isOurs(name, option) ? replaced : kept).addAll(option);
@@ -208,7 +125,7 @@ public record MpiCommand(
         end++;
       }
       if (at == end) {
-        throw bad(words.getFirst() + " without a program");
+        throw UsageFailure.ofRun(words.getFirst() + " without a program");
       }
       apps.add(new App(kept, words.subList(at, end)));
       at = end + 1;
@@ -218,22 +135,21 @@ public record MpiCommand(
     }
 
     private static boolean isOurs(String name, List<String> option) {
-      return OURS.contains(name)
-          || OUR_FLAGS.contains(name)
-          || (PARAMETERS.contains(name)
+      return KNOWN.has("ours", name)
+          || (KNOWN.has("parameters", name)
               && option.size() > 1
               && OUR_PARAMETER.matcher(option.get(1)).matches());
     }
 
     /** An option that is not a known flag has a value, unless what follows is a program. */
     private int values(String name) {
-      if (words.get(at).contains("=") || FLAGS.contains(name) || OUR_FLAGS.contains(name)) {
+      if (words.get(at).contains("=") || KNOWN.has("flags", name)) {
         return 0;
       }
-      if (PARAMETERS.contains(name) || PAIRS.contains(name)) {
+      if (KNOWN.has("parameters", name) || KNOWN.has("pairs", name)) {
         return 2;
       }
-      boolean isKnown = COUNTS.contains(name) || OURS.contains(name);
+      boolean isKnown = KNOWN.has("counts", name) || KNOWN.has("ours", name);
       String next = at + 1 < words.size() ? words.get(at + 1) : "";
       boolean isValue =
           !next.startsWith("-") && !next.matches("(?:\\./|python).*|.*\\.py") && !next.isEmpty();
@@ -244,13 +160,10 @@ public record MpiCommand(
       String text = option.getLast().replaceFirst("^.*=", "");
       if (option.size() + (option.getFirst().contains("=") ? 1 : 0) < 2
           || !text.matches("[1-9][0-9]{0,5}")) {
-        throw bad(words.getFirst() + " " + String.join(" ", option) + " is not a number of ranks");
+        throw UsageFailure.ofRun(
+            words.getFirst() + " " + String.join(" ", option) + " is not a number of ranks");
       }
       return Integer.parseInt(text);
     }
-  }
-
-  private static GpushException bad(String rule) {
-    return new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
   }
 }

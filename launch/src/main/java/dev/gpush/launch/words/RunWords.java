@@ -1,6 +1,5 @@
 package dev.gpush.launch.words;
 
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -117,8 +117,9 @@ public record RunWords(
   private static final Set<String> TORCHRUN_MODULES =
       Set.of("torch.distributed.run", "torch.distributed.launch");
 
-  /** Options of the interpreter that take the next word. */
-  private static final Set<String> PYTHON_VALUES = Set.of("-W", "-X");
+  /** Flags of the interpreter in one word, and one that takes its rest, else the next word. */
+  private static final Pattern FLAGS =
+      Pattern.compile("-(?!-)([^cmWX]*)([cmWX]?)(.*)", Pattern.DOTALL);
 
   public RunWords {
     variables = Map.copyOf(variables);
@@ -264,7 +265,7 @@ public record RunWords(
   }
 
   private static RunWords wrong(String rule) {
-    throw new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
+    throw UsageFailure.ofRun(rule);
   }
 
   /** {@code python …}: decided as the interpreter would read the words. */
@@ -275,21 +276,28 @@ public record RunWords(
     var flags = new ArrayList<String>();
     int at = 1;
     while (at < words.size() && words.get(at).startsWith("-") && words.get(at).length() > 1) {
-      String flag = words.get(at);
-      if (flag.startsWith("-m") && !flag.startsWith("--")) {
-        List<String> module =
-            flag.equals("-m") ? words.subList(at + 1, words.size()) : joined(words, at);
-        return module.isEmpty() ? of(new Command(words)) : module(words, chosen, flags, module);
-      }
-      if (flag.startsWith("-c") || flag.startsWith("--") || flag.equals("-i")) {
+      Matcher flag = FLAGS.matcher(words.get(at++));
+      if (!flag.matches() || flag.group(1).contains("i") || flag.group(2).equals("c")) {
         return of(new Command(words));
       }
-      if (!flag.equals("-u")) {
-        flags.add(flag);
+      String alone = flag.group(1).replace("u", "");
+      if (!alone.isEmpty()) {
+        flags.add("-" + alone);
       }
-      at++;
-      if (PYTHON_VALUES.contains(flag) && at < words.size()) {
-        flags.add(words.get(at++));
+      List<String> rest = words.subList(at, words.size());
+      boolean isJoined = !flag.group(3).isEmpty();
+      if (flag.group(2).equals("m")) {
+        var module = new ArrayList<>(rest);
+        if (isJoined) {
+          module.addFirst(flag.group(3));
+        }
+        return module.isEmpty() ? of(new Command(words)) : module(words, chosen, flags, module);
+      }
+      if (!flag.group(2).isEmpty()) {
+        flags.add("-" + flag.group(2) + flag.group(3));
+        if (!isJoined && !rest.isEmpty()) {
+          flags.add(words.get(at++));
+        }
       }
     }
     if (at >= words.size() || words.get(at).equals("-")) {
@@ -297,13 +305,6 @@ public record RunWords(
     }
     flags.addAll(words.subList(at, words.size()));
     return new RunWords(Map.of(), chosen, new Program(flags, false, List.of()), List.of());
-  }
-
-  /** {@code -mmodule …} as {@code module …}. */
-  private static List<String> joined(List<String> words, int at) {
-    var module = new ArrayList<>(words.subList(at, words.size()));
-    module.set(0, module.getFirst().substring(2));
-    return module;
   }
 
   private static RunWords module(
@@ -326,7 +327,7 @@ public record RunWords(
   }
 
   private static RunWords torchrun(List<String> words, Optional<String> chosen) {
-    PastedOptions options = PastedOptions.TORCHRUN.read(words);
+    PastedOptions options = PastedOptions.read("torchrun", words);
     if (options.has("no-python")) {
       return wrong("torchrun --no-python has no Python program to make ranks of");
     }
@@ -336,7 +337,7 @@ public record RunWords(
 
   private static RunWords launched(
       LauncherCommand.Kind launcher, List<String> words, Optional<String> chosen) {
-    PastedOptions options = launcher.syntax().read(words);
+    PastedOptions options = PastedOptions.read(launcher.call(), words);
     return new RunWords(
         Map.of(),
         chosen,

@@ -9,15 +9,14 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 final class PairRuleTest {
-  private static final List<String> HOSTS = List.of("gpu0", "gpu1", "gpu2", "gpu3");
   private static final PairReply FINE = failing(Map.of());
 
   private static PairReply failing(Map<Integer, String> failures) {
-    return new PairReply.Dialled(failures, Map.of());
+    return new PairReply.Dialled(failures);
   }
 
   private static List<String> findings(PairReply... replies) {
-    return PairRule.findings(HOSTS.subList(0, replies.length), List.of(replies)).stream()
+    return PairRule.findings(List.of(replies)).stream()
         .map(each -> each.severity().word() + " " + each.nodes().words() + ": " + each.what())
         .toList();
   }
@@ -84,13 +83,11 @@ final class PairRuleTest {
   @Test
   void sentencesAreLimited() {
     var replies = new ArrayList<PairReply>();
-    var hosts = new ArrayList<String>();
     for (int node = 0; node < 12; node++) {
       replies.add(failing(Map.of((node + 1) % 12, "timeout", (node + 2) % 12, "timeout")));
-      hosts.add("gpu" + node);
     }
 
-    List<FabricFinding> found = PairRule.findings(hosts, replies);
+    List<FabricFinding> found = PairRule.findings(replies);
 
     assertEquals(21, found.size());
     assertEquals("no TCP between 4 more pairs of nodes", found.getLast().what());
@@ -113,17 +110,5 @@ final class PairRuleTest {
     assertEquals(
         List.of("warning node 1: node 1: its connections were not checked: no answer in time"),
         findings(FINE, new PairReply.Unasked("no answer in time"), FINE));
-  }
-
-  @Test
-  void aNameThatANodeDoesNotKnowOfItselfIsAWarning() {
-    assertEquals(
-        List.of(
-            "warning node 1: node 1: its own name gpu1 does not resolve there",
-            "note nodes 0, 2: the name gpu1 does not resolve on nodes 0, 2"),
-        findings(
-            new PairReply.Dialled(Map.of(), Map.of("gpu1", "unknown")),
-            new PairReply.Dialled(Map.of(), Map.of("gpu1", "unknown")),
-            new PairReply.Dialled(Map.of(), Map.of("gpu1", "unknown"))));
   }
 }

@@ -38,6 +38,10 @@ final class RunWordsTest {
         "python -m pkg.train --lr 1        | -m pkg.train --lr 1",
         "python -mpkg.train --lr 1         | -m pkg.train --lr 1",
         "python -O -m pkg                  | -O -m pkg",
+        "python -um pkg.train --lr 1       | -m pkg.train --lr 1",
+        "python -uOmpkg.train --lr 1       | -O -m pkg.train --lr 1",
+        "python -uB train.py               | -B train.py",
+        "python -BW ignore -Xdev t.py      | -B -W ignore -Xdev t.py",
       })
   void pythonProgramsBecomeRanks(String line, String expected) {
     RunWords words = parse(line);
@@ -124,6 +128,10 @@ final class RunWordsTest {
         "python -",
         "python --version",
         "python -i t.py",
+        "python -Bc pass t.py",
+        "python -Oi t.py",
+        "python -um",
+        "python -um pip install x",
         "python -m pip install x",
         "accelerate config",
         "bash -lc x",

@@ -9,7 +9,6 @@ import java.util.Optional;
  * What one node says of its network and GPUs.
  *
  * @param unreadable what the node could not read, with the reason
- * @param mistakes what makes no sense, such as {@code rdma.gbits is no rate}
  */
 public record FabricFacts(
     NetworkFacts network,
@@ -18,35 +17,29 @@ public record FabricFacts(
     SiteFacts site,
     ProviderFacts provider,
     Software software,
-    List<String> unreadable,
-    List<String> mistakes) {
+    List<String> unreadable) {
   public FabricFacts {
     unreadable = List.copyOf(unreadable);
-    mistakes = List.copyOf(mistakes);
   }
 
   /** Versions in the user's own interpreter, where they are known. */
   public record Software(Optional<SoftwareVersion> torch, Optional<SoftwareVersion> nccl) {}
 
   /**
-   * Any JSON gives facts.
+   * Any JSON gives facts: what makes no sense is not known.
    *
    * @param facts as the agent makes them
    * @param python {@code torch} and {@code nccl}, from the interpreter that runs use
    */
   public static FabricFacts read(Json facts, Json python) {
-    var mistakes = new ArrayList<String>();
-    var json = new FactReader(facts, "", mistakes);
-    if (!(facts instanceof Json.Obj)) {
-      mistakes.add("the facts are no object");
-    }
+    var json = new FactReader(facts);
     var unreadable = new ArrayList<String>();
     for (FactReader each : json.objects("unreadable")) {
       unreadable.add(each.word("path") + ": " + each.word("why"));
     }
     // A machine that has interfaces was looked at: what it does not mention is not there.
     boolean wasRead = json.isList("interfaces");
-    var versions = new FactReader(python, "python", mistakes);
+    var versions = new FactReader(python);
     return new FabricFacts(
         NetworkFacts.read(json),
         RdmaFacts.read(json, wasRead && !names(unreadable, "infiniband")),
@@ -56,8 +49,7 @@ public record FabricFacts(
         new Software(
             versions.text("torch").flatMap(SoftwareVersion::parse),
             versions.text("nccl").flatMap(SoftwareVersion::parse)),
-        unreadable,
-        mistakes);
+        unreadable);
   }
 
   private static boolean names(List<String> unreadable, String part) {

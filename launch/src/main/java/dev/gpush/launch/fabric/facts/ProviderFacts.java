@@ -1,7 +1,6 @@
 package dev.gpush.launch.fabric.facts;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -15,13 +14,11 @@ import java.util.Optional;
 public record ProviderFacts(
     List<String> files,
     List<String> product,
-    Map<String, String> labels,
     Optional<List<String>> plugins,
     List<String> hiddenPlugins) {
   public ProviderFacts {
     files = List.copyOf(files);
     product = List.copyOf(product);
-    labels = Map.copyOf(labels);
     plugins = plugins.map(List::copyOf);
     hiddenPlugins = List.copyOf(hiddenPlugins);
   }
@@ -32,7 +29,6 @@ public record ProviderFacts(
     return new ProviderFacts(
         provider.texts("files"),
         provider.anyTexts("product"),
-        provider.object("labels").textMap(),
         Optional.of(plugins).filter(_ -> json.isList("plugins")),
         json.texts("plugins_off_path"));
   }

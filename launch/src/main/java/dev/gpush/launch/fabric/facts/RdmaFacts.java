@@ -15,16 +15,11 @@ public record RdmaFacts(Optional<List<RdmaPort>> ports, Optional<Long> memlock) 
   }
 
   static RdmaFacts read(FactReader json, boolean canBeMissing) {
-    Optional<List<RdmaPort>> ports = Optional.empty();
-    if (json.isList("rdma")) {
-      ports =
-          Optional.of(
-              json.objects("rdma").stream().flatMap(port -> RdmaPort.read(port).stream()).toList());
-    } else if (!json.has("rdma") && canBeMissing) {
-      ports = Optional.of(List.of());
-    } else {
-      json.objects("rdma");
-    }
-    return new RdmaFacts(ports, json.whole("memlock").filter(bytes -> bytes >= -1));
+    boolean isKnown = json.isList("rdma") || (!json.has("rdma") && canBeMissing);
+    List<RdmaPort> ports =
+        json.objects("rdma").stream().flatMap(port -> RdmaPort.read(port).stream()).toList();
+    return new RdmaFacts(
+        Optional.of(ports).filter(_ -> isKnown),
+        json.whole("memlock").filter(bytes -> bytes >= -1));
   }
 }

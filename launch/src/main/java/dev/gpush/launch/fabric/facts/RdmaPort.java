@@ -76,7 +76,6 @@ public record RdmaPort(
     String device = json.word("device");
     long port = json.whole("port").orElse(1L);
     if (!NAME.matcher(device).matches() || port < 1 || port > MOST_PORTS) {
-      json.mistake("device", "is no name of a port");
       return Optional.empty();
     }
     var gids = new ArrayList<Gid>();

@@ -1,6 +1,8 @@
 package dev.gpush.launch.fabric.gang;
 
 import dev.gpush.launch.fabric.facts.FabricFacts;
+import dev.gpush.launch.fabric.facts.NetInterface;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -12,5 +14,12 @@ import java.util.Set;
 public record NodeFabric(int index, Set<String> addresses, FabricFacts facts) {
   public NodeFabric {
     addresses = Set.copyOf(addresses);
+  }
+
+  /** The interfaces that are up and that a variable with these names chooses. */
+  public List<NetInterface> chosen(NameList names) {
+    return facts.network().interfaces().orElse(List.of()).stream()
+        .filter(each -> each.isUp() && names.chooses(each.name()))
+        .toList();
   }
 }

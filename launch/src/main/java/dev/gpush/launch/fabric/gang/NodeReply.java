@@ -7,10 +7,6 @@ sealed interface NodeReply {
   /** Its facts, as the agent gives them. */
   record Known(Json facts) implements NodeReply {}
 
-  /**
-   * None, because {@code why}: what stands behind {@code node 1:}.
-   *
-   * @param isLasting false where the next question may well be answered
-   */
-  record Silent(String why, boolean isLasting) implements NodeReply {}
+  /** None, because {@code why}: what stands behind {@code node 1:}. */
+  record Silent(String why) implements NodeReply {}
 }

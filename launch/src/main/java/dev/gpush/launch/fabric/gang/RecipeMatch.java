@@ -10,7 +10,6 @@ import dev.gpush.launch.fabric.facts.NetInterface;
 import dev.gpush.launch.fabric.facts.RdmaPort;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -71,10 +70,6 @@ public record RecipeMatch(Recipe recipe, NodeSet nodes, String evidence) {
     Stream<RdmaPort> ports = facts.rdma().ports().orElse(List.of()).stream();
     return switch (kind) {
       case FILES -> facts.provider().files().stream();
-      case LABELS ->
-          facts.provider().labels().entrySet().stream()
-              .sorted(Map.Entry.comparingByKey())
-              .flatMap(each -> Stream.of(each.getKey(), each.getKey() + "=" + each.getValue()));
       case PRODUCT -> facts.provider().product().stream();
       case VENDORS -> ports.map(port -> port.adapter().vendor());
       case ENVIRONMENT ->
@@ -92,7 +87,6 @@ public record RecipeMatch(Recipe recipe, NodeSet nodes, String evidence) {
   private static String word(Kind kind) {
     return switch (kind) {
       case FILES -> "file";
-      case LABELS -> "label";
       case PRODUCT -> "product";
       case VENDORS -> "RDMA vendor";
       case ENVIRONMENT -> "variable";

@@ -72,13 +72,6 @@ public final class RunFabrics {
    */
   public record Observed(RankFabric fabric, Json gang, Map<String, List<Integer>> silent) {}
 
-  /** The plan of a gang that is only looked at, from facts of now. */
-  public FabricPlan look(List<Member> members, List<UserVariable> environment)
-      throws InterruptedException {
-    facts.forget();
-    return plan(members, environment).plan();
-  }
-
   /** Facts of now. */
   public Observed observe(List<Member> members, List<UserVariable> environment)
       throws InterruptedException {
@@ -146,7 +139,7 @@ public final class RunFabrics {
     for (Member member : machines) {
       switch (replies.get(member.node())) {
         case NodeReply.Known(var known) -> gang.add(described(member, known));
-        case NodeReply.Silent(var why, _) ->
+        case NodeReply.Silent(var why) ->
             silent.computeIfAbsent(why, _ -> new ArrayList<>()).add(member.node());
       }
     }

@@ -49,18 +49,15 @@ public final class SessionFacts {
    * @param replies in the order of the nodes
    */
   private record Gathered(List<NodeInfo> machines, List<NodeReply> replies, long atNanos) {
-    boolean isLasting() {
-      return replies.stream()
-          .allMatch(reply -> !(reply instanceof NodeReply.Silent(_, var isLasting)) || isLasting);
+    boolean isComplete() {
+      return replies.stream().allMatch(NodeReply.Known.class::isInstance);
     }
 
     /** What this one still knows of machines that are the same and silent now. */
     Gathered filledFrom(Gathered older) {
       var filled = new ArrayList<NodeReply>(replies);
       for (int i = 0; i < filled.size() && i < older.replies.size(); i++) {
-        boolean isSilent =
-            filled.get(i) instanceof NodeReply.Silent(_, var isLasting) && !isLasting;
-        if (isSilent
+        if (filled.get(i) instanceof NodeReply.Silent
             && older.replies.get(i) instanceof NodeReply.Known
             && older.machines.get(i).equals(machines.get(i))) {
           filled.set(i, older.replies.get(i));
@@ -140,9 +137,9 @@ public final class SessionFacts {
   }
 
   private boolean isCurrent(Gathered gathered) {
-    Duration lasts = gathered.isLasting() ? FRESH : RETRY;
+    Duration lasts = gathered.isComplete() ? FRESH : RETRY;
     return clock.nanos() - gathered.atNanos() < lasts.toNanos()
-        && gathered.machines().equals(machines());
+        && gathered.machines().equals(site.infos());
   }
 
   private void take(Task<Gathered, RuntimeException> done) {
@@ -154,12 +151,8 @@ public final class SessionFacts {
     }
   }
 
-  private List<NodeInfo> machines() {
-    return site.nodes().stream().map(LaunchNode::info).toList();
-  }
-
   private Gathered gather() throws InterruptedException {
-    List<NodeInfo> machines = machines();
+    List<NodeInfo> machines = site.infos();
     if (site.onThisMachine()) {
       NodeReply one = reply(site.nodes().getFirst(), List.of());
       return new Gathered(machines, machines.stream().map(_ -> one).toList(), clock.nanos());
@@ -195,21 +188,17 @@ public final class SessionFacts {
   }
 
   private NodeReply reply(LaunchNode node, List<String> peers) throws InterruptedException {
-    if (node.calls().isLost()) {
-      return new NodeReply.Silent("lost", true);
-    }
     try {
       Json.Obj question = Json.object("peers", peers);
       return new NodeReply.Known(
           tasks.within(LIMIT, "facts", () -> node.calls().call(CALL, question)));
     } catch (TimeoutException slow) {
-      return new NodeReply.Silent("no answer about the network in time", false);
+      return new NodeReply.Silent("no answer about the network in time");
     } catch (GpushException failed) {
       return new NodeReply.Silent(
           failed.failure() instanceof AgentFailure.Refused(_, var code, _)
               ? "the network could not be read (" + code + ")"
-              : "the agent cannot be asked about the network now",
-          false);
+              : "the agent cannot be asked about the network now");
     }
   }
 

@@ -158,16 +158,11 @@ public final class LeftoverRule {
   }
 
   private Optional<String> socket(NodeFabric node, String value) {
-    Optional<List<NetInterface>> interfaces = node.facts().network().interfaces();
-    if (interfaces.isEmpty()) {
+    if (node.facts().network().interfaces().isEmpty()) {
       return Optional.empty();
     }
-    NameList names = NameList.parse(value);
     List<String> chosen =
-        interfaces.get().stream()
-            .filter(each -> each.isUp() && names.chooses(each.name()))
-            .map(NetInterface::name)
-            .toList();
+        node.chosen(NameList.parse(value)).stream().map(NetInterface::name).toList();
     if (chosen.isEmpty()) {
       return Optional.of("no interface that is up matches: NCCL stops, no socket interface found");
     }

@@ -168,22 +168,8 @@ public final class MachineRule {
           "the interfaces and routes",
           view.gang().where(node -> !view.socket(node).isKnown()));
     }
-    NodeSet odd = view.gang().where(node -> !node.facts().mistakes().isEmpty());
-    if (parts.isEmpty() && odd.isEmpty()) {
+    if (parts.isEmpty()) {
       return;
-    }
-    var what = new ArrayList<String>();
-    if (!parts.isEmpty()) {
-      what.add("not known: " + String.join(", ", parts));
-    }
-    if (!odd.isEmpty()) {
-      NodeFabric first = view.gang().node(odd.numbers().getFirst());
-      what.add(
-          "facts of "
-              + odd.words()
-              + " make no sense ("
-              + first.facts().mistakes().getFirst()
-              + ")");
     }
     List<String> reasons =
         view.gang().nodes().stream()
@@ -195,7 +181,8 @@ public final class MachineRule {
     draft.note(
         "facts",
         view.gang().all(),
-        String.join("; ", what)
+        "not known: "
+            + String.join(", ", parts)
             + (reasons.isEmpty() ? "" : " (" + String.join(", ", reasons) + ")"),
         "nothing is set from them, and NCCL chooses");
   }

@@ -36,13 +36,15 @@ public final class RailRule {
       draft.leave(HCA, view.gang().all(), "one machine: its GPUs need no network");
       return;
     }
-    boolean isUsed = !view.withRails().isEmpty() && !view.choosesTcp() && !view.usesPlugin();
+    boolean usesRails = !view.withRails().isEmpty() && !view.usesPlugin();
     for (NodeFabric node : view.gang().nodes()) {
       hca(view, draft, node);
     }
     blocked(view, draft);
-    if (isUsed) {
+    if (usesRails && !view.choosesTcp()) {
       mixed(view, draft);
+    }
+    if ((usesRails || view.usesPlugin()) && !view.choosesTcp()) {
       memlock(view, draft);
     }
     down(view, draft);
@@ -274,7 +276,7 @@ public final class RailRule {
         view.gang()
             .where(
                 node ->
-                    !view.rails(node).rails().isEmpty()
+                    !node.facts().rdma().ports().orElse(List.of()).isEmpty()
                         && node.facts()
                             .rdma()
                             .memlock()

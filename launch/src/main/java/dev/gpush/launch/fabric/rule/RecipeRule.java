@@ -9,7 +9,6 @@ import dev.gpush.launch.fabric.gang.NameList;
 import dev.gpush.launch.fabric.gang.NodeFabric;
 import dev.gpush.launch.fabric.gang.RecipeMatch;
 import dev.gpush.launch.fabric.rule.Draft.Decision;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -105,12 +104,7 @@ public final class RecipeRule {
       return true;
     }
     NameList names = NameList.parse(setting.value());
-    NodeSet without =
-        view.gang()
-            .where(
-                node ->
-                    node.facts().network().interfaces().orElse(List.of()).stream()
-                        .noneMatch(each -> each.isUp() && names.chooses(each.name())));
+    NodeSet without = view.gang().where(node -> node.chosen(names).isEmpty());
     if (without.isEmpty()) {
       return true;
     }

@@ -83,8 +83,8 @@ public final class SocketRule {
     if (decided.isPresent()) {
       NameList names = NameList.parse(decided.get());
       List<String> fitting =
-          node.facts().network().interfaces().orElse(List.of()).stream()
-              .filter(each -> each.isUp() && !each.isLoopback() && names.chooses(each.name()))
+          node.chosen(names).stream()
+              .filter(each -> !each.isLoopback())
               .map(NetInterface::name)
               .toList();
       boolean isOther = fitting.size() == 1 && !fitting.equals(name.stream().toList());

@@ -88,7 +88,7 @@ public final class TransportName {
     Optional<RecipeMatch> named =
         view.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
     if (named.isPresent()) {
-      return afterNvlink(view, provider(view, named.get().recipe()));
+      return provider(view, named.get().recipe());
     }
     if (!view.knowsRails()) {
       return ExpectedNetwork.UNKNOWN;
@@ -96,7 +96,7 @@ public final class TransportName {
     NodeSet with = view.withRails();
     long layers = view.rails().stream().map(Rails::layer).distinct().count();
     if (with.count() == view.gang().size() && layers == 1) {
-      return afterNvlink(view, rails(view.rails()));
+      return rails(view.rails());
     }
     if (!with.isEmpty()) {
       Map<String, NodeSet> kinds = view.gang().by(node -> view.rails(node).kind());
@@ -107,16 +107,7 @@ public final class TransportName {
                   .map(each -> each.getKey() + " on " + each.getValue().words())
                   .collect(Collectors.joining(", ")));
     }
-    return afterNvlink(
-        view,
-        blocked(view).map(kind -> tcpAlthough(view, kind)).orElseGet(() -> over("TCP", view)));
-  }
-
-  private static ExpectedNetwork afterNvlink(GangView view, ExpectedNetwork then) {
-    return spansNvlink(view)
-        ? new ExpectedNetwork(
-            "NVLink between the nodes, then " + then.words(), then.better(), Optional.empty())
-        : then;
+    return blocked(view).map(kind -> tcpAlthough(view, kind)).orElseGet(() -> over("TCP", view));
   }
 
   /** The kind of rails that every node has and cannot use. */
@@ -164,16 +155,6 @@ public final class TransportName {
       return "one machine: Infinity Fabric";
     }
     return gpus.links().isEmpty() ? "" : "one machine: PCIe";
-  }
-
-  private static boolean spansNvlink(GangView view) {
-    boolean hasImex = view.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
-    String clique =
-        distinct(
-            view,
-            node -> node.facts().provider().labels().getOrDefault("nvidia.com/gpu.clique", ""));
-    boolean isOneClique = !clique.isEmpty() && !clique.contains(" or ");
-    return hasImex && isOneClique;
   }
 
   private static ExpectedNetwork provider(GangView view, Recipe recipe) {

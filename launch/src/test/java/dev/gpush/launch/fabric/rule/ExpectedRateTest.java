@@ -57,17 +57,4 @@ final class ExpectedRateTest {
     assertEquals(Optional.empty(), rate(Json.array(List.of(Gangs.plain(0, 1)))));
     assertEquals(Optional.empty(), rate(Json.array(List.of())));
   }
-
-  @Test
-  void nvlinkBetweenNodesHasNoRateHere() {
-    Json imex = Gangs.withEach(rails(8, 8, "InfiniBand", 400), "imex", List.of("channel0"));
-    Json clique =
-        Gangs.withEach(
-            imex, "provider", Json.object("labels", Json.object("nvidia.com/gpu.clique", "a.1")));
-
-    assertEquals(
-        "NVLink between the nodes, then 8 rails of 400G InfiniBand",
-        PLANNER.plan(clique, List.of()).fabric());
-    assertEquals(Optional.empty(), rate(clique));
-  }
 }

@@ -364,6 +364,20 @@ final class FabricPlannerTest {
   }
 
   @Test
+  void littleLockedMemoryIsNamedWhereAPluginUsesTheDevices() {
+    recipes.add(recipe(true, "NCCL_NET", "ACME"));
+    Json gang = Gangs.withEach(Gangs.two(), "provider", Json.object("product", "ACME Cloud"));
+    gang = Gangs.withEach(gang, "plugins", List.of("/opt/acme/libnccl-net.so"));
+    gang = Gangs.with(gang, 1, "memlock", 65536);
+    Json port = Gangs.port("rdmap0s6", "ACTIVE", "", 100).with("vendor", "0x1d0f");
+
+    assertEquals(List.of(), plan(gang).findings());
+    assertEquals(
+        "node 1: only 64 KiB of memory may be locked",
+        finding(plan(Gangs.withEach(gang, "rdma", List.of(port))), "memlock").what());
+  }
+
+  @Test
   void anotherMtuIsNamed() {
     var other = Gangs.net("eth0", "ethernet", 100, "10.0.0.2").with("mtu", 1500);
 

@@ -25,8 +25,8 @@ import picocli.CommandLine.Option;
     header = "Check the nodes and how their ranks reach each other",
     description = {
       "Level 0 compares what the nodes say of themselves. Level 1, the default, also starts CUDA"
-          + " on each GPU, connects every node with every other on the interface that the plan"
-          + " chose, and resolves their names. Level 2 also runs a collective through your torch"
+          + " on each GPU, and connects every node with every other on the interface that the plan"
+          + " chose. Level 2 also runs a collective through your torch"
           + " and names a node that is slow; it uses all nodes for a minute at most. Exit status 1"
           + " when something failed.",
       "With --plan instead: every NCCL variable that ranks get or keep, with its value, reason and"

@@ -4,14 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.fabric.FabricFinding;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-final class CudaRuleTest {
+final class CudaCheckTest {
   private static List<String> findings(String output, int slots) {
-    return CudaRule.findings(Map.of(1, CudaReply.read(output)), Map.of(1, slots)).stream()
-        .map(FabricFinding::what)
-        .toList();
+    return CudaCheck.judged(1, slots, output).stream().map(FabricFinding::what).toList();
   }
 
   @Test
