@@ -36,8 +36,7 @@ public final class HostGangs {
 
   /** Whether a gang exists. */
   public Observation observe(Gang gang) {
-    return uninterrupted(
-        () -> gang.nodes().isEmpty() ? search(gang) : observe(gang, unlisted(gang, gang.nodes())));
+    return uninterrupted(() -> gang.nodes().isEmpty() ? search(gang) : observe(gang, gang.nodes()));
   }
 
   /** Of a gang whose nodes are not known, such as one of a lost reply. */
@@ -64,26 +63,6 @@ public final class HostGangs {
           : Optional.of(new Observation.Exists());
     } catch (GpushException silent) {
       return Optional.of(new Observation.CannotTell(FailureWords.of(silent)));
-    }
-  }
-
-  /**
-   * The nodes of a gang that a list of the agents on their host does not name. One list spares many
-   * questions where many nodes are on one host; who is not in it may only be slow, or its folder
-   * gone and its name still there.
-   */
-  private List<NodeInfo> unlisted(Gang gang, List<NodeInfo> nodes) {
-    if (!(rack.shape() instanceof Rack.Shape.OneMachine) || nodes.size() == 1) {
-      return nodes;
-    }
-    try {
-      List<Integer> listed =
-          agents.of(rack.hosts().getFirst(), gang.id()).stream()
-              .map(status -> HostAgents.info(status).index())
-              .toList();
-      return nodes.stream().filter(node -> !listed.contains(node.index())).toList();
-    } catch (GpushException noList) {
-      return nodes;
     }
   }
 
