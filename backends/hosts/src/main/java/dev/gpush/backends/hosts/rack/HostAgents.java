@@ -15,6 +15,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -137,16 +138,41 @@ public final class HostAgents {
     ask(host, header("start", gang, node).with("start", start));
   }
 
-  /** The status of each agent there that this kind of backend has started for this home. */
-  public List<Json> list(Host host) {
-    try {
-      return ask(host, Json.object("mode", "list")).items("agents").stream()
-          .filter(status -> isOurs(host, status))
+  /**
+   * What one host said.
+   *
+   * @param statuses of each agent there that this kind of backend has started for this home
+   * @param silent why it did not answer
+   */
+  public record Listed(Host host, List<Json> statuses, Optional<GpushException> silent) {
+    /** Those of one gang. */
+    public List<Json> of(GangId gang) {
+      return statuses.stream()
+          .filter(status -> status.text("gang").orElse("").equals(gang.text()))
           .toList();
+    }
+  }
+
+  /** Asks each of these hosts for its agents; one that does not answer fails none of the others. */
+  public List<Listed> listed(List<Host> hosts) throws InterruptedException {
+    List<Work<Listed, RuntimeException>> questions =
+        hosts.stream().<Work<Listed, RuntimeException>>map(host -> () -> listed(host)).toList();
+    return tasks.all("list-agents", questions);
+  }
+
+  private Listed listed(Host host) {
+    try {
+      List<Json> ours =
+          ask(host, Json.object("mode", "list")).items("agents").stream()
+              .filter(status -> isOurs(host, status))
+              .toList();
+      return new Listed(host, ours, Optional.empty());
     } catch (IOException | IllegalArgumentException broken) {
       String reason = host.name() + ": " + broken.getMessage();
-      throw new GpushException(
-          new BackendFailure.Unavailable(rack.name(), reason, "gpush doctor"), broken);
+      var silent = new BackendFailure.Unavailable(rack.name(), reason, "gpush doctor");
+      return new Listed(host, List.of(), Optional.of(new GpushException(silent, broken)));
+    } catch (GpushException silent) {
+      return new Listed(host, List.of(), Optional.of(silent));
     }
   }
 
@@ -162,13 +188,6 @@ public final class HostAgents {
           "an agent is left out, host=" + host.name() + ": " + other.getMessage());
       return false; // Of another version; the others are there.
     }
-  }
-
-  /** Those of one gang. */
-  public List<Json> of(Host host, GangId gang) {
-    return list(host).stream()
-        .filter(status -> status.text("gang").orElse("").equals(gang.text()))
-        .toList();
   }
 
   /** What an agent's request says about its node. */

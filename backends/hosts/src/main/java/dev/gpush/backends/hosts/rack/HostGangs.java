@@ -1,5 +1,6 @@
 package dev.gpush.backends.hosts.rack;
 
+import dev.gpush.backends.hosts.rack.HostAgents.Listed;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
@@ -41,29 +42,15 @@ public final class HostGangs {
 
   /** Of a gang whose nodes are not known, such as one of a lost reply. */
   private Observation search(Gang gang) throws InterruptedException {
-    List<Work<Optional<Observation>, RuntimeException>> looks =
-        rack.hosts().stream()
-            .<Work<Optional<Observation>, RuntimeException>>map(host -> () -> search(gang, host))
-            .toList();
-    List<Observation> found =
-        tasks.all("search", looks).stream().flatMap(Optional::stream).toList();
-    return found.stream()
-        .filter(each -> each instanceof Observation.Exists)
-        .findFirst()
-        .orElseGet(
-            () ->
-                found.isEmpty() ? new Observation.Gone("no agent of this gang") : found.getFirst());
-  }
-
-  /** Empty when the host surely has none. */
-  private Optional<Observation> search(Gang gang, Host host) {
-    try {
-      return agents.of(host, gang.id()).isEmpty()
-          ? Optional.empty()
-          : Optional.of(new Observation.Exists());
-    } catch (GpushException silent) {
-      return Optional.of(new Observation.CannotTell(FailureWords.of(silent)));
+    List<Listed> lists = agents.listed(rack.hosts());
+    if (lists.stream().anyMatch(each -> !each.of(gang.id()).isEmpty())) {
+      return new Observation.Exists();
     }
+    return lists.stream()
+        .flatMap(each -> each.silent().stream())
+        .findFirst()
+        .<Observation>map(silent -> new Observation.CannotTell(FailureWords.of(silent)))
+        .orElseGet(() -> new Observation.Gone("no agent of this gang"));
   }
 
   private Observation observe(Gang gang, List<NodeInfo> asked) throws InterruptedException {
@@ -141,26 +128,11 @@ public final class HostGangs {
   }
 
   private List<Json> list() throws InterruptedException {
-    List<Work<Listed, RuntimeException>> questions =
-        rack.hosts().stream()
-            .<Work<Listed, RuntimeException>>map(host -> () -> list(host))
-            .toList();
-    List<Listed> lists = tasks.all("discover", questions);
+    List<Listed> lists = agents.listed(rack.hosts());
     if (lists.stream().allMatch(each -> each.silent().isPresent())) {
       throw lists.getFirst().silent().orElseThrow();
     }
     return lists.stream().flatMap(each -> each.statuses().stream()).toList();
-  }
-
-  /** What one host said, or why it did not. */
-  private record Listed(List<Json> statuses, Optional<GpushException> silent) {}
-
-  private Listed list(Host host) {
-    try {
-      return new Listed(agents.list(host), Optional.empty());
-    } catch (GpushException silent) {
-      return new Listed(List.of(), Optional.of(silent));
-    }
   }
 
   private List<Discovered> discovered(String owner, List<Json> statuses) {

@@ -259,7 +259,7 @@ final class LocalNodesTest {
       Json known = status(rack, node(List.of(), "", workspace).json());
       recorder.agents = List.of(status(rack, Json.object()), known);
 
-      assertEquals(List.of(known), agents.list(rack.hosts().getFirst()));
+      assertEquals(List.of(known), agents.listed(rack.hosts()).getFirst().statuses());
     }
   }
 
