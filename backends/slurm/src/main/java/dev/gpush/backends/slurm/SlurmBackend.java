@@ -223,23 +223,14 @@ public final class SlurmBackend implements Backend {
       return new Observation.Exists();
     }
     Map<Integer, AgentAnswer> answers = status(gang.id(), living.get(), gang.nodes().size());
-    List<Integer> lost = AgentAnswer.withoutAgent(answers);
-    if (lost.size() + AgentAnswer.said(answers).size() < gang.nodes().size()) {
-      return new Observation.CannotTell(AgentAnswer.silent(answers));
-    }
+    Observation seen = AgentAnswer.observation(answers, gang.nodes(), "no agent");
     // Without any agent the script ends, and the job with it; then the gang is gone.
-    return lost.isEmpty() || lost.size() == gang.nodes().size()
-        ? new Observation.Exists()
-        : new Observation.Partly(lost, noAgent(lost));
+    return seen instanceof Observation.Gone ? new Observation.Exists() : seen;
   }
 
   private Map<Integer, AgentAnswer> status(GangId gang, SlurmJob job, int nodes)
       throws InterruptedException {
     return site.agents().ask(job.id(), gang, nodes, Json.object("do", "status"), STATUS_LIMIT);
-  }
-
-  private static String noAgent(List<Integer> lost) {
-    return "no agent on " + new Observation.Partly(lost, "").nodes();
   }
 
   /** Only an administrator can raise a job's time limit, so gpush reads the limit and keeps it. */

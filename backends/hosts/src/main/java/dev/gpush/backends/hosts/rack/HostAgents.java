@@ -1,6 +1,7 @@
 package dev.gpush.backends.hosts.rack;
 
 import dev.gpush.backends.hosts.rack.HostChoice.Seat;
+import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -195,6 +196,33 @@ public final class HostAgents {
     return NodeInfo.from(status.object("request").object("info"));
   }
 
+  /** What each node of a gang says. */
+  Map<Integer, AgentAnswer> ask(Gang gang, Json.Obj what) throws InterruptedException {
+    List<Work<AgentAnswer, RuntimeException>> questions =
+        gang.nodes().stream()
+            .<Work<AgentAnswer, RuntimeException>>map(node -> () -> answer(gang.id(), node, what))
+            .toList();
+    List<AgentAnswer> said = tasks.all("ask-agents", questions);
+    var answers = new TreeMap<Integer, AgentAnswer>();
+    for (int i = 0; i < said.size(); i++) {
+      answers.put(gang.nodes().get(i).index(), said.get(i));
+    }
+    return answers;
+  }
+
+  private AgentAnswer answer(GangId gang, NodeInfo node, Json.Obj what)
+      throws InterruptedException {
+    try {
+      return new AgentAnswer.Said(ask(gang, node, what));
+    } catch (GpushException failed) {
+      return failed.failure() instanceof AgentFailure.NotThere
+          ? new AgentAnswer.NoAgent()
+          : new AgentAnswer.Silent(FailureWords.of(failed));
+    } catch (IOException broken) {
+      return new AgentAnswer.Silent(String.valueOf(broken.getMessage()));
+    }
+  }
+
   /**
    * Asks one agent.
    *
@@ -202,17 +230,23 @@ public final class HostAgents {
    *     names the node, once it has taken too long
    */
   public Json control(GangId gang, NodeInfo node, Json.Obj what) throws InterruptedException {
+    try {
+      return ask(gang, node, what);
+    } catch (IOException broken) {
+      String detail = "node " + node.index() + ": " + broken.getMessage();
+      throw new GpushException(new AgentFailure.Died(detail), broken);
+    }
+  }
+
+  private Json ask(GangId gang, NodeInfo node, Json.Obj what)
+      throws IOException, InterruptedException {
     Host host = rack.hostOf(node);
     Duration limit = limit(what);
     try {
       return tasks.within(
           limit, "control-" + node.index(), () -> ask(host, gang, node.index(), what));
-    } catch (IOException broken) {
-      String detail = "node " + node.index() + ": " + broken.getMessage();
-      throw new GpushException(new AgentFailure.Died(detail), broken);
     } catch (TimeoutException hangs) {
-      String detail = "node " + node.index() + " has not answered for " + DurationText.of(limit);
-      throw new GpushException(new AgentFailure.Died(detail), hangs);
+      throw new IOException("no answer for " + DurationText.of(limit), hangs);
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.gpush.backends.hosts.rack;
 
 import dev.gpush.backends.hosts.rack.HostAgents.Listed;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
@@ -10,14 +12,12 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.LeaseTerms;
-import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.TreeMap;
 
 /** Gangs as their agents tell of them. */
@@ -37,7 +37,12 @@ public final class HostGangs {
 
   /** Whether a gang exists. */
   public Observation observe(Gang gang) {
-    return uninterrupted(() -> gang.nodes().isEmpty() ? search(gang) : observe(gang, gang.nodes()));
+    return Unanswered.observation(() -> gang.nodes().isEmpty() ? search(gang) : look(gang));
+  }
+
+  private Observation look(Gang gang) throws InterruptedException {
+    return AgentAnswer.observation(
+        agents.ask(gang, Json.object("do", "status")), gang.nodes(), "no agent");
   }
 
   /** Of a gang whose nodes are not known, such as one of a lost reply. */
@@ -53,70 +58,17 @@ public final class HostGangs {
         .orElseGet(() -> new Observation.Gone("no agent of this gang"));
   }
 
-  private Observation observe(Gang gang, List<NodeInfo> asked) throws InterruptedException {
-    List<Work<Observation, RuntimeException>> looks =
-        asked.stream()
-            .<Work<Observation, RuntimeException>>map(node -> () -> look(gang, node))
-            .toList();
-    List<Observation> looked = tasks.all("observe", looks);
-    Optional<Observation> unknown =
-        looked.stream().filter(each -> each instanceof Observation.CannotTell).findFirst();
-    if (unknown.isPresent()) {
-      return unknown.get();
-    }
-    List<Integer> lost =
-        looked.stream()
-            .filter(each -> each instanceof Observation.Partly)
-            .flatMap(each -> ((Observation.Partly) each).lost().stream())
-            .toList();
-    if (lost.size() == gang.nodes().size()) {
-      return new Observation.Gone(noAgent(lost));
-    }
-    return lost.isEmpty() ? new Observation.Exists() : new Observation.Partly(lost, noAgent(lost));
-  }
-
-  private Observation look(Gang gang, NodeInfo node) throws InterruptedException {
-    try {
-      agents.control(gang.id(), node, Json.object("do", "status"));
-      return new Observation.Exists();
-    } catch (GpushException failed) {
-      return switch (failed.failure()) {
-        case AgentFailure.NotThere _ ->
-            new Observation.Partly(List.of(node.index()), noAgent(List.of(node.index())));
-        case AgentFailure.Died(var namesTheNode) -> new Observation.CannotTell(namesTheNode);
-        default ->
-            new Observation.CannotTell("node " + node.index() + ": " + FailureWords.of(failed));
-      };
-    }
-  }
-
-  private static String noAgent(List<Integer> lost) {
-    return "no agent on " + new Observation.Partly(lost, "").nodes();
-  }
-
   /** Renews the nodes that are there; fails when none is. */
   public void renew(Gang gang, LeaseTerms terms) {
-    Json.Obj renew = terms.json().with("do", "renew");
-    List<Work<Boolean, RuntimeException>> questions =
-        gang.nodes().stream()
-            .<Work<Boolean, RuntimeException>>map(node -> () -> renewed(gang, node, renew))
-            .toList();
-    if (uninterrupted(() -> tasks.all("renew", questions)).stream().noneMatch(is -> is)) {
-      throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
-    }
-  }
-
-  /** False for a node that is lost: the others are renewed all the same. */
-  private boolean renewed(Gang gang, NodeInfo node, Json.Obj renew) throws InterruptedException {
-    try {
-      agents.control(gang.id(), node, renew);
-      return true;
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof AgentFailure.NotThere) {
-        return false;
-      }
-      throw failed;
-    }
+    answer(
+        () -> {
+          Map<Integer, AgentAnswer> answers = agents.ask(gang, terms.json().with("do", "renew"));
+          if (AgentAnswer.withoutAgent(answers).size() == answers.size()) {
+            throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
+          }
+          AgentAnswer.requireRenewed(answers);
+          return true;
+        });
   }
 
   /**
@@ -124,7 +76,7 @@ public final class HostGangs {
    * cut off for long too. Fails when none answers.
    */
   public List<Discovered> discover(String owner) {
-    return discovered(owner, uninterrupted(this::list));
+    return discovered(owner, answer(this::list));
   }
 
   private List<Json> list() throws InterruptedException {
@@ -160,17 +112,9 @@ public final class HostGangs {
         first.object("request").number("nodes").orElse(-1L) == nodes.size());
   }
 
-  /**
-   * Work in a method that cannot throw InterruptedException: the flag stays, and the caller gets a
-   * failure.
-   */
-  public <T> T uninterrupted(Work<T, RuntimeException> work) {
-    try {
-      return work.run();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new GpushException(new BackendFailure.ReserveFailed(rack.name(), "interrupted"), stop);
-    }
+  /** What came of asking, also for a thread that was interrupted. */
+  public <T> T answer(Unanswered.Question<T> question) {
+    return Unanswered.answer(rack.name(), "gpush backends", question);
   }
 
   /** Why a request that does not fit now gets nothing: these backends have no queue. */

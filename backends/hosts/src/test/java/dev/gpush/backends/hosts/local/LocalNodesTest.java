@@ -250,7 +250,7 @@ final class LocalNodesTest {
 
   /** As of another version. */
   @Test
-  void anAgentThatSaysNoNumberHidesNoOther() {
+  void anAgentThatSaysNoNumberHidesNoOther() throws Exception {
     try (Tasks tasks = Tasks.named("list", (_, _) -> {})) {
       var recorder = new Recorder();
       Rack rack = LocalPlace.rack(new RecordingHost(folder, "/bin"), Json.object());

@@ -254,26 +254,7 @@ public final class AttachedGangs {
   /** A node exists as long as its agent: when the container restarts it is gone. */
   public Observation observe(Gang gang) throws InterruptedException, Unanswered {
     Map<Integer, AgentAnswer> answers = ask(gang, Json.object("do", "status"), LIMIT);
-    List<Integer> lost =
-        gang.nodes().stream()
-            .map(NodeInfo::index)
-            .filter(
-                node ->
-                    !answers.containsKey(node) || answers.get(node) instanceof AgentAnswer.NoAgent)
-            .toList();
-    if (lost.size() == gang.nodes().size()) {
-      return new Observation.Gone(
-          answers.isEmpty() ? "its pods are gone" : "its pods have no agent");
-    }
-    if (!lost.isEmpty()) {
-      return new Observation.Partly(
-          lost, "its pod has ended or restarted on " + new Observation.Partly(lost, "").nodes());
-    }
-    boolean isSilent =
-        answers.values().stream().anyMatch(each -> each instanceof AgentAnswer.Silent);
-    return isSilent
-        ? new Observation.CannotTell(AgentAnswer.silent(answers))
-        : new Observation.Exists();
+    return AgentAnswer.observation(answers, gang.nodes(), "its pod has ended or restarted");
   }
 
   public void renew(Gang gang, LeaseTerms terms) throws InterruptedException, Unanswered {
