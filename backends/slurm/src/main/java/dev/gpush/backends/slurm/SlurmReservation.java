@@ -343,8 +343,8 @@ final class SlurmReservation {
         // The connection may come back: a laptop that slept wakes up to a job that runs.
         end = site.time().nanos() + most.toNanos();
         waiter.waits("its state is unknown: " + unknown.words());
-        interval.await();
       }
+      interval.await();
     }
   }
 
