@@ -6,6 +6,7 @@ import dev.gpush.backends.kubernetes.cluster.GpuKind;
 import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.GangTag;
+import dev.gpush.backends.remote.RollBack;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
@@ -102,9 +103,9 @@ public final class AttachedGangs {
   /** All or nothing: if one pod has no Python, no agent stays in the others. */
   public Gang take(GangRequest request, String name) throws InterruptedException {
     boolean done = false;
-    Map<Integer, Json> pods = Map.of();
+    var pods = new TreeMap<Integer, Json>();
     try {
-      pods = numbered(AttachedPods.pods(place, name));
+      AttachedPods.pods(place, name).forEach(pod -> pods.put(pods.size(), pod));
       if (pods.size() != request.nodes()) {
         throw place.failed("it has " + Phrase.counted(pods.size(), "pod") + " now");
       }
@@ -115,15 +116,9 @@ public final class AttachedGangs {
       throw place.failed(unknown);
     } finally {
       if (!done) {
-        agents.inPods(request.gang(), pods, RELEASE, LIMIT);
+        RollBack.quietly(() -> agents.inPods(request.gang(), pods, RELEASE, LIMIT));
       }
     }
-  }
-
-  private static Map<Integer, Json> numbered(List<Json> pods) {
-    var numbered = new TreeMap<Integer, Json>();
-    pods.forEach(pod -> numbered.put(numbered.size(), pod));
-    return numbered;
   }
 
   private Gang begun(GangRequest request, String name, Map<Integer, Json> pods)
