@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.session.Sessions.Came;
+import dev.gpush.core.text.ShellWords.Word;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.loop.GoldenFile.Window;
-import dev.gpush.shell.text.ShellWords.Word;
 import dev.gpush.shell.text.VerbWords;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -177,7 +177,8 @@ final class TextFormatsTest {
         "UNLIMITED | none",
         "NONE | none",
         "INVALID | none",
-        "1-1 | none",
+        "1-1 | PT25H",
+        "30 | PT30M",
       })
   void readsTimes(String text, String time) {
     assertEquals(time, SlurmTime.span(text).map(Duration::toString).orElse("none"));

@@ -1,4 +1,4 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.text;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
