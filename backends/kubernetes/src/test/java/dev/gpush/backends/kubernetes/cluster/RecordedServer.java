@@ -59,11 +59,6 @@ public record RecordedServer(Map<String, String> answers) implements ApiServer {
   }
 
   @Override
-  public Json version() {
-    return Json.object();
-  }
-
-  @Override
   public String log(String namespace, String pod, String container) {
     throw new AssertionError(pod);
   }
