@@ -9,7 +9,6 @@ import dev.gpush.backends.slurm.cluster.Partition;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.SlurmNode;
 import dev.gpush.backends.slurm.cluster.SlurmTime;
-import dev.gpush.backends.slurm.command.GangAgents;
 import dev.gpush.backends.slurm.command.LoginNode;
 import dev.gpush.backends.slurm.command.SlurmCommands;
 import dev.gpush.backends.slurm.command.SlurmQueue;
@@ -372,11 +371,6 @@ public final class SlurmBackend implements Backend {
             return true;
           });
     }
-  }
-
-  @Override
-  public List<String> interpreters(Gang gang) {
-    return GangAgents.INTERPRETERS;
   }
 
   private <T> T told(Unanswered.Question<T> question) {

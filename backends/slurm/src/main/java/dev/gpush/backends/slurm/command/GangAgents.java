@@ -28,9 +28,6 @@ import java.util.stream.IntStream;
 
 /** Asks all agents of a gang at once: over their links where all are up, else in one step. */
 public final class GangAgents {
-  /** An agent can use any Python; a module system's own may be first on the PATH. */
-  public static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
-
   /** Prints the loader's exit status after its output. */
   private static final String TELL_STATUS = "\"$@\"; printf 'gpush-exit:%s\\n' \"$?\"";
 
@@ -124,7 +121,7 @@ public final class GangAgents {
   private String run(long job, int nodes, byte[] packet, StringBuilder said)
       throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("/bin/sh", "-c", TELL_STATUS, "sh"));
-    command.addAll(agent.arguments(INTERPRETERS));
+    command.addAll(agent.arguments(AgentProgram.INTERPRETERS));
     try (Pipe pipe = steps.onAll(job, nodes, command)) {
       List<Work<String, IOException>> streams =
           List.of(
