@@ -70,7 +70,7 @@ public final class HostsBackend implements Backend {
     this.random = random;
     this.tasks = tasks;
     this.agents = new HostAgents(agent, rack, tasks);
-    this.gangs = new HostGangs(rack, agents, tasks);
+    this.gangs = new HostGangs(rack, agents);
     this.surveys = new Surveys(rack, tasks);
     this.release = new GangRelease(rack, agents, surveys, tasks);
     this.places = places;

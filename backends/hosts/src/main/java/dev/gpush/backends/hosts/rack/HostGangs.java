@@ -13,7 +13,6 @@ import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.task.Tasks;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,12 +26,10 @@ public final class HostGangs {
 
   private final Rack rack;
   private final HostAgents agents;
-  private final Tasks tasks;
 
-  public HostGangs(Rack rack, HostAgents agents, Tasks tasks) {
+  public HostGangs(Rack rack, HostAgents agents) {
     this.rack = rack;
     this.agents = agents;
-    this.tasks = tasks;
   }
 
   /** Whether a gang exists. */
