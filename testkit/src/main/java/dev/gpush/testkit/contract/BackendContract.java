@@ -355,8 +355,7 @@ public interface BackendContract {
 
   @Test
   default void spawnGivesEveryByteAndTheExitStatus() throws Exception {
-    long seed = seed("spawnGivesEveryByteAndTheExitStatus");
-    var random = new Random(seed);
+    var random = new Random(seed("spawnGivesEveryByteAndTheExitStatus"));
     try (BackendPlace place = open()) {
       Gang gang = place.backend().reserve(place.request(1, LONG));
       var noise = new byte[300_000];
