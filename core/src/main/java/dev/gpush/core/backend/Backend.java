@@ -1,5 +1,6 @@
 package dev.gpush.core.backend;
 
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
@@ -40,7 +41,7 @@ public interface Backend {
 
   /** The Pythons to try for the agent on this gang's nodes, as {@code AgentProgram} has them. */
   default List<String> interpreters(Gang gang) {
-    return List.of("python3", "python");
+    return AgentProgram.INTERPRETERS;
   }
 
   /** Whether the request can be granted now, later or never, and why. Without side effects. */

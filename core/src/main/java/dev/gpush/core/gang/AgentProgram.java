@@ -18,6 +18,9 @@ public interface AgentProgram {
    */
   String ONE = "--";
 
+  /** An agent can use any Python; a module system's own may be first on the PATH. */
+  List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
+
   /**
    * The command; the interpreters are tried in this order, names are looked up on the node's PATH.
    * After {@link #ONE} comes the command of the only one.

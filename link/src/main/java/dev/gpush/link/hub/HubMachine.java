@@ -36,7 +36,6 @@ public final class HubMachine implements Machine, AutoCloseable {
    */
   public static final Duration LEAVE = Duration.ofSeconds(60);
 
-  private static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
   private static final long TERM = 1;
   private static final int NODE = 0;
 
@@ -178,7 +177,7 @@ public final class HubMachine implements Machine, AutoCloseable {
             .with("leave_s", leave.toMillis() / 1000.0);
     Json.Obj header = Json.object("mode", "start", "gang", name, "node", NODE, "start", start);
     return () -> {
-      Pipe pipe = beneath.spawn(agent.arguments(INTERPRETERS));
+      Pipe pipe = beneath.spawn(agent.arguments(AgentProgram.INTERPRETERS));
       boolean hasBegun = false;
       try {
         agent.begin(pipe, header);

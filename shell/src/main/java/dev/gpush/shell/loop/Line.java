@@ -2,7 +2,7 @@ package dev.gpush.shell.loop;
 
 import dev.gpush.core.failure.Message;
 import dev.gpush.core.text.Clean;
-import dev.gpush.shell.text.ShellWords;
+import dev.gpush.core.text.ShellWords;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

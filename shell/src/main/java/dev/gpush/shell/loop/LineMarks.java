@@ -1,7 +1,7 @@
 package dev.gpush.shell.loop;
 
-import dev.gpush.shell.text.ShellWords;
-import dev.gpush.shell.text.ShellWords.Word;
+import dev.gpush.core.text.ShellWords;
+import dev.gpush.core.text.ShellWords.Word;
 import dev.gpush.shell.text.VerbWords;
 import dev.gpush.shell.text.VerbWords.Value;
 import java.util.ArrayList;

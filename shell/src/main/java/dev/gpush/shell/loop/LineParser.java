@@ -1,7 +1,7 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.core.text.ShellQuote;
-import dev.gpush.shell.text.ShellWords;
+import dev.gpush.core.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
 import org.jline.reader.CompletingParsedLine;

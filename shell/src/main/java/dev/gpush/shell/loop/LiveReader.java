@@ -1,7 +1,7 @@
 package dev.gpush.shell.loop;
 
+import dev.gpush.core.text.ShellWords;
 import dev.gpush.shell.text.Prose;
-import dev.gpush.shell.text.ShellWords;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.Iterator;

@@ -2,11 +2,11 @@ package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.gpush.core.text.ShellWords;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.run.RunCommand;
 import dev.gpush.shell.command.session.DownCommand;
 import dev.gpush.shell.command.session.UpCommand;
-import dev.gpush.shell.text.ShellWords;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

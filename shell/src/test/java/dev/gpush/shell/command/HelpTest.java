@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.text.ShellWords;
 import dev.gpush.shell.command.call.Common;
-import dev.gpush.shell.text.ShellWords;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,9 +3,9 @@ package dev.gpush.shell.command;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.text.ShellWords;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
-import dev.gpush.shell.text.ShellWords;
 import dev.gpush.shell.text.Width;
 import dev.gpush.testkit.text.PlainEnglish;
 import java.io.IOException;

@@ -70,7 +70,7 @@ public final class HostsBackend implements Backend {
     this.random = random;
     this.tasks = tasks;
     this.agents = new HostAgents(agent, rack, tasks);
-    this.gangs = new HostGangs(rack, agents, tasks);
+    this.gangs = new HostGangs(rack, agents);
     this.surveys = new Surveys(rack, tasks);
     this.release = new GangRelease(rack, agents, surveys, tasks);
     this.places = places;
@@ -101,7 +101,7 @@ public final class HostsBackend implements Backend {
   @Override
   public String describe() {
     requireFit();
-    Surveys.Result result = gangs.uninterrupted(() -> surveys.all(rack.hosts()));
+    Surveys.Result result = gangs.answer(() -> surveys.all(rack.hosts()));
     if (result.surveys().isEmpty()) {
       throw result.silent().getFirst().reason();
     }
@@ -156,7 +156,7 @@ public final class HostsBackend implements Backend {
     var choice = new HostChoice(rack.name(), rack.shape(), request.nodes(), request.gpus());
     List<Host> hosts = rack.forClient(request.variables().inherited()).hosts();
     Surveys.Result result =
-        gangs.uninterrupted(
+        gangs.answer(
             () ->
                 surveys.of(
                     hosts,

@@ -13,15 +13,12 @@ import java.util.List;
 
 /** The user's rights in the cluster, checked verb by verb. */
 final class AccessCheck {
-  /** Since 1.35 a command in a pod needs this right too. */
-  private static final int FIRST_WITH_CREATE = 35;
-
   /** Without these nothing works. docs/guide/kubernetes.md has them as a Role. */
   private static final List<Right> NEEDED =
       List.of(
           new Right("batch", "jobs", "", List.of("create", "get", "list", "patch", "delete"), true),
           new Right("", "pods", "", List.of("get", "list"), true),
-          new Right("", "pods", "exec", List.of("get"), true),
+          new Right("", "pods", "exec", List.of("get", "create"), true),
           new Right("", "services", "", List.of("create"), true),
           new Right("", "secrets", "", List.of("create"), true));
 
@@ -109,7 +106,7 @@ final class AccessCheck {
   /** The rights that gpush needs there and you do not have, in words. */
   List<String> missingRights() throws InterruptedException, Unanswered {
     var missing = new ArrayList<String>();
-    for (Right right : needed()) {
+    for (Right right : NEEDED) {
       List<String> not = missing(right);
       if (!not.isEmpty()) {
         missing.add(ClusterText.list(not) + " " + right.words());
@@ -124,7 +121,7 @@ final class AccessCheck {
    * @throws GpushException with {@code Unavailable} when commands may not be run in pods
    */
   void requireCommands() throws InterruptedException, Unanswered {
-    for (Right right : needed()) {
+    for (Right right : NEEDED) {
       List<String> not = right.part().equals("exec") ? missing(right) : List.of();
       if (!not.isEmpty()) {
         throw new GpushException(
@@ -139,14 +136,6 @@ final class AccessCheck {
                 "gpush backends --explain"));
       }
     }
-  }
-
-  private List<Right> needed() throws InterruptedException, Unanswered {
-    var needed = new ArrayList<>(NEEDED);
-    if (place.api().minor() >= FIRST_WITH_CREATE) {
-      needed.add(new Right("", "pods", "exec", List.of("create"), true));
-    }
-    return needed;
   }
 
   private List<String> missing(Right right) throws InterruptedException, Unanswered {

@@ -85,11 +85,6 @@ record CountingServer(ApiServer real, Queue<String> questions, AtomicInteger fai
   }
 
   @Override
-  public Json version() throws InterruptedException, Unanswered {
-    return real.version();
-  }
-
-  @Override
   public String log(String namespace, String pod, String container)
       throws InterruptedException, Unanswered {
     questions.add("LOG " + pod);

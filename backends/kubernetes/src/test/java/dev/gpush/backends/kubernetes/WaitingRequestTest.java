@@ -103,11 +103,6 @@ final class WaitingRequestTest {
     }
 
     @Override
-    public Json version() {
-      return Json.object("minor", "33");
-    }
-
-    @Override
     public String log(String namespace, String pod, String container) {
       return "";
     }

@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.slurm.cluster.SlurmTime;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.GangRequest;
@@ -7,6 +8,7 @@ import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.BatchScripts;
 import dev.gpush.core.text.PhraseTable;
+import dev.gpush.core.text.ShellWords;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,8 +30,6 @@ public final class SbatchScripts implements BatchScripts {
 
   private static final Pattern HEADER = Pattern.compile("#SBATCH(?:\\s+(.*))?");
   private static final Pattern NODES = Pattern.compile("([0-9]{1,4})(?:-([0-9]{1,4}))?");
-  private static final Pattern TIME =
-      Pattern.compile("(?:([0-9]{1,4})-)?([0-9]{1,6})(?::([0-9]{1,3}))?(?::([0-9]{1,3}))?");
 
   private static final List<Known> OPTIONS =
       PhraseTable.rows(SbatchScripts.class, "sbatch-options.txt", 4).stream()
@@ -115,17 +115,16 @@ public final class SbatchScripts implements BatchScripts {
     }
 
     private void line(int number, String text) {
-      List<String> words;
-      try {
-        words = words(text);
-      } catch (IllegalArgumentException unclosed) {
+      ShellWords.Scan scan = ShellWords.scan(text);
+      if (!scan.isFinished()) {
         bad.add(new UsageFailure.BadLine(number, "a quote is not closed"));
         return;
       }
-      if (words.isEmpty()) {
+      var left = new ArrayList<String>();
+      scan.lines().forEach(line -> left.addAll(line.words()));
+      if (left.isEmpty()) {
         bad.add(new UsageFailure.BadLine(number, "no option"));
       }
-      var left = new ArrayList<>(words);
       while (!left.isEmpty()) {
         option(number, left.removeFirst(), left);
       }
@@ -170,48 +169,6 @@ public final class SbatchScripts implements BatchScripts {
       }
       // If an option is given twice, the last one counts, as with sbatch.
       options.put(name, new Option(line, name, value.orElse("")));
-    }
-
-    /** Splits words as a shell would; a word that starts with {@code #} starts a comment. */
-    private static List<String> words(String text) {
-      var words = new ArrayList<String>();
-      var word = new StringBuilder();
-      boolean isWord = false;
-      char quote = 0;
-      for (int at = 0; at < text.length(); at++) {
-        char next = text.charAt(at);
-        if (quote != 0) {
-          if (next == quote) {
-            quote = 0;
-          } else {
-            word.append(next);
-          }
-        } else if (next == '\'' || next == '"') {
-          quote = next;
-          isWord = true;
-        } else if (next == '\\' && at + 1 < text.length()) {
-          word.append(text.charAt(++at));
-          isWord = true;
-        } else if (Character.isWhitespace(next)) {
-          if (isWord) {
-            words.add(word.toString());
-          }
-          word.setLength(0);
-          isWord = false;
-        } else if (next == '#' && !isWord) {
-          return words;
-        } else {
-          word.append(next);
-          isWord = true;
-        }
-      }
-      if (quote != 0) {
-        throw new IllegalArgumentException("unclosed");
-      }
-      if (isWord) {
-        words.add(word.toString());
-      }
-      return words;
     }
 
     private Optional<Option> take(String name) {
@@ -320,32 +277,15 @@ public final class SbatchScripts implements BatchScripts {
         unused.add("--time=" + value + " (the backend's default time applies; use --for)");
         return Optional.empty();
       }
-      Matcher match = TIME.matcher(value);
-      if (!match.matches()) {
+      Optional<Duration> limit = SlurmTime.span(value);
+      if (limit.isEmpty()) {
         return wrong(option, "minutes, H:M:S, D-H or D-H:M:S");
       }
-      long first = Long.parseLong(match.group(2));
-      long second = part(match, 3);
-      long third = part(match, 4);
-      Duration limit;
-      if (match.group(1) != null) {
-        limit =
-            Duration.ofDays(part(match, 1)).plusHours(first).plusMinutes(second).plusSeconds(third);
-      } else if (match.group(4) != null) {
-        limit = Duration.ofHours(first).plusMinutes(second).plusSeconds(third);
-      } else {
-        limit = Duration.ofMinutes(first).plusSeconds(second);
-      }
-      if (limit.isZero()) {
+      if (limit.get().isZero()) {
         return wrong(option, "longer than 0");
       }
-      natives.add("--time=" + Math.max(1, limit.plusSeconds(59).toMinutes()));
-      return Optional.of(limit);
-    }
-
-    private static long part(Matcher match, int group) {
-      String digits = match.group(group);
-      return digits == null ? 0 : Long.parseLong(digits);
+      natives.add("--time=" + SlurmTime.limit(limit.get()));
+      return limit;
     }
 
     /** One agent gets the CPUs of all tasks of its node. */

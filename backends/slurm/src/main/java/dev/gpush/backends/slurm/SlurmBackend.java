@@ -9,7 +9,6 @@ import dev.gpush.backends.slurm.cluster.Partition;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.SlurmNode;
 import dev.gpush.backends.slurm.cluster.SlurmTime;
-import dev.gpush.backends.slurm.command.GangAgents;
 import dev.gpush.backends.slurm.command.LoginNode;
 import dev.gpush.backends.slurm.command.SlurmCommands;
 import dev.gpush.backends.slurm.command.SlurmQueue;
@@ -223,23 +222,14 @@ public final class SlurmBackend implements Backend {
       return new Observation.Exists();
     }
     Map<Integer, AgentAnswer> answers = status(gang.id(), living.get(), gang.nodes().size());
-    List<Integer> lost = AgentAnswer.withoutAgent(answers);
-    if (lost.size() + AgentAnswer.said(answers).size() < gang.nodes().size()) {
-      return new Observation.CannotTell(AgentAnswer.silent(answers));
-    }
+    Observation seen = AgentAnswer.observation(answers, gang.nodes(), "no agent");
     // Without any agent the script ends, and the job with it; then the gang is gone.
-    return lost.isEmpty() || lost.size() == gang.nodes().size()
-        ? new Observation.Exists()
-        : new Observation.Partly(lost, noAgent(lost));
+    return seen instanceof Observation.Gone ? new Observation.Exists() : seen;
   }
 
   private Map<Integer, AgentAnswer> status(GangId gang, SlurmJob job, int nodes)
       throws InterruptedException {
     return site.agents().ask(job.id(), gang, nodes, Json.object("do", "status"), STATUS_LIMIT);
-  }
-
-  private static String noAgent(List<Integer> lost) {
-    return "no agent on " + new Observation.Partly(lost, "").nodes();
   }
 
   /** Only an administrator can raise a job's time limit, so gpush reads the limit and keeps it. */
@@ -381,11 +371,6 @@ public final class SlurmBackend implements Backend {
             return true;
           });
     }
-  }
-
-  @Override
-  public List<String> interpreters(Gang gang) {
-    return GangAgents.INTERPRETERS;
   }
 
   private <T> T told(Unanswered.Question<T> question) {

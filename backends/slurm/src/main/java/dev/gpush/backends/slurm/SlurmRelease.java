@@ -5,7 +5,6 @@ import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.backends.slurm.cluster.HostList;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
-import dev.gpush.backends.slurm.command.GangAgents;
 import dev.gpush.backends.slurm.command.LoginNode;
 import dev.gpush.backends.slurm.command.SlurmCommands;
 import dev.gpush.core.backend.LinkedAgents;
@@ -231,7 +230,7 @@ final class SlurmRelease {
   }
 
   private Json ask(Json.Obj header) throws IOException {
-    try (Pipe pipe = site.commands().machine().spawn(agent.arguments(GangAgents.INTERPRETERS))) {
+    try (Pipe pipe = site.commands().machine().spawn(agent.arguments(AgentProgram.INTERPRETERS))) {
       return agent.ask(pipe, header);
     }
   }

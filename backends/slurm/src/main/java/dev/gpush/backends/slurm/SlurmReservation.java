@@ -9,7 +9,6 @@ import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
 import dev.gpush.backends.slurm.cluster.SlurmTime;
 import dev.gpush.backends.slurm.cluster.WaitReason;
-import dev.gpush.backends.slurm.command.GangAgents;
 import dev.gpush.backends.slurm.command.LoginNode;
 import dev.gpush.backends.slurm.command.SbatchRefusal;
 import dev.gpush.backends.slurm.command.SlurmCommands;
@@ -204,7 +203,7 @@ final class SlurmReservation {
     return HolderScript.text(
         request.requester().session(),
         request.nodes(),
-        agent.arguments(GangAgents.INTERPRETERS),
+        agent.arguments(AgentProgram.INTERPRETERS),
         packet,
         folder,
         site.settings().with(request).container(),
@@ -343,8 +342,8 @@ final class SlurmReservation {
         // The connection may come back: a laptop that slept wakes up to a job that runs.
         end = site.time().nanos() + most.toNanos();
         waiter.waits("its state is unknown: " + unknown.words());
-        interval.await();
       }
+      interval.await();
     }
   }
 
@@ -413,7 +412,7 @@ final class SlurmReservation {
     if (SlurmQueue.living(jobs).isEmpty()) {
       String log = log();
       if (log.contains("no-python") || log.contains("python-broken")) {
-        throw new GpushException(new AgentFailure.NoPython(GangAgents.INTERPRETERS));
+        throw new GpushException(new AgentFailure.NoPython(AgentProgram.INTERPRETERS));
       }
       throw failed((jobs.isEmpty() ? "its job has ended" : jobs.getLast().fate()) + log);
     }

@@ -59,10 +59,14 @@ final class FakeSlurm implements Machine, AutoCloseable {
         """
         case " $* " in
           *' --help '*) ;;
-          *' --mpi=none '*) cat > "$HOME/asked.$$"; cat "$HOME/answers";;
+          *' --mpi=none '*)
+            cat > "$HOME/asked.$$"
+            set -- "$HOME"/asked.*
+            [ $# -le "$(cat "$HOME/silent")" ] || cat "$HOME/answers";;
           *) echo 'srun: error: no PMIx' >&2; exit 1;;
         esac\
         """);
+    silent(0);
     Files.writeString(
         folder.resolve("nodes"),
         """
@@ -126,6 +130,11 @@ final class FakeSlurm implements Machine, AutoCloseable {
       }
     }
     Files.writeString(folder.resolve("answers"), lines);
+  }
+
+  /** No agent answers the first questions. */
+  void silent(int questions) throws IOException {
+    Files.writeString(folder.resolve("silent"), Integer.toString(questions));
   }
 
   /** What the agents were asked to renew. */

@@ -121,6 +121,20 @@ final class FakeSlurmTest {
     }
   }
 
+  /** Where a step ends at once, the next one is not started at once. */
+  @Test
+  void theControllerIsNotBusyWithAgentsThatDoNotAnswerYet() throws Exception {
+    slurm.silent(3);
+    slurm.answer(List.of(left(EIGHT_HOURS), left(EIGHT_HOURS)));
+    slurm.runs("8:01:50");
+    long before = System.nanoTime();
+
+    slurm.resumed(EIGHT_HOURS);
+
+    Duration waited = Duration.ofNanos(System.nanoTime() - before);
+    assertTrue(waited.compareTo(Duration.ofMillis(200 + 260 + 338)) >= 0, waited::toString);
+  }
+
   /** The connection is lost for twice as long as the agents may take. */
   @Test
   void aJobThatRunsIsNotGivenBackInAnOutage() throws Exception {

@@ -1,5 +1,8 @@
 package dev.gpush.backends.slurm;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
 import dev.gpush.testkit.rig.SlurmRig;
@@ -14,5 +17,11 @@ final class SlurmBackendTest implements BackendContract {
   @Override
   public BackendPlace open() throws Exception {
     return SlurmPlace.of("default");
+  }
+
+  /** srun adds that the command has failed. */
+  @Override
+  public void assertErrors(byte[] expected, byte[] errors) {
+    assertTrue(new String(errors, ISO_8859_1).contains(new String(expected, ISO_8859_1)));
   }
 }

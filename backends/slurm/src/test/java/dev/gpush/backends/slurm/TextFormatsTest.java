@@ -16,6 +16,7 @@ import dev.gpush.backends.slurm.cluster.WaitReason;
 import dev.gpush.backends.slurm.command.GangAgents;
 import dev.gpush.backends.slurm.command.SbatchRefusal;
 import dev.gpush.core.gang.Requester;
+import dev.gpush.core.json.Json;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -176,7 +177,8 @@ final class TextFormatsTest {
         "UNLIMITED | none",
         "NONE | none",
         "INVALID | none",
-        "1-1 | none",
+        "1-1 | PT25H",
+        "30 | PT30M",
       })
   void readsTimes(String text, String time) {
     assertEquals(time, SlurmTime.span(text).map(Duration::toString).orElse("none"));
@@ -258,5 +260,18 @@ final class TextFormatsTest {
     assertEquals(false, ((AgentAnswer.Said) answers.get(1)).json().flag("ok"));
     assertEquals(new AgentAnswer.NoAgent(), answers.get(10));
     assertEquals(new AgentAnswer.Silent("srun said no"), answers.get(2));
+  }
+
+  /** srun cuts lines without regard to characters of several bytes. */
+  @Test
+  void anAnswerThatIsCutWithinACharacterIsWhole() {
+    byte[] name = "Åsa".getBytes(StandardCharsets.UTF_8);
+    String cut = (char) (name[0] & 0xff) + "\n0: " + (char) (name[1] & 0xff) + "sa";
+    String said =
+        "0: 0123456789abcdef0123456789abcdef{\"name\":\"" + cut + "\"}\n0: gpush-exit:0\n";
+
+    var answers = GangAgents.answers(said, 1, "");
+
+    assertEquals(new AgentAnswer.Said(Json.object("name", "Åsa")), answers.get(0));
   }
 }

@@ -1,7 +1,9 @@
 package dev.gpush.backends.remote;
 
 import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.backend.Observation;
 import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,6 +52,31 @@ public sealed interface AgentAnswer {
     // One that has answered over its link stays answered, also if it was asked again.
     said.forEach((node, json) -> answers.put(node, new Said(json)));
     return answers;
+  }
+
+  /**
+   * Whether a gang exists. A node that does not answer may live; one is lost that has no agent, or
+   * of which there is nothing to be asked.
+   *
+   * @param why a node is lost: "no agent"
+   */
+  static Observation observation(
+      Map<Integer, AgentAnswer> answers, List<NodeInfo> nodes, String why) {
+    if (answers.values().stream().anyMatch(answer -> answer instanceof Silent)) {
+      return new Observation.CannotTell(silent(answers));
+    }
+    List<Integer> lost =
+        nodes.stream()
+            .map(NodeInfo::index)
+            .filter(node -> !(answers.get(node) instanceof Said))
+            .toList();
+    if (lost.isEmpty()) {
+      return new Observation.Exists();
+    }
+    String reason = why + " on " + new Observation.Partly(lost, "").nodes();
+    return lost.size() == nodes.size()
+        ? new Observation.Gone(reason)
+        : new Observation.Partly(lost, reason);
   }
 
   /**

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.backend.Observation;
 import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -84,6 +86,30 @@ final class AgentAnswerTest {
     Unanswered none =
         assertThrows(Unanswered.class, () -> AgentAnswer.requireRenewed(Map.of(1, silent)));
     assertEquals("node 1: no answer", none.words());
+  }
+
+  @Test
+  void aGangIsGoneWhenAllItsNodesAreLostAndNoneIsSilent() {
+    List<NodeInfo> nodes = List.of(node(0), node(2));
+    var none = new AgentAnswer.NoAgent();
+    var silent = new AgentAnswer.Silent("no answer");
+
+    assertEquals(new Observation.Exists(), observed(Map.of(0, BY_COMMAND, 2, BY_COMMAND), nodes));
+    assertEquals(
+        new Observation.Partly(List.of(2), "no agent on node 2"),
+        observed(Map.of(0, BY_COMMAND, 2, none), nodes));
+    assertEquals(new Observation.Gone("no agent on nodes 0, 2"), observed(Map.of(0, none), nodes));
+    assertEquals(
+        new Observation.CannotTell("node 0: no agent, node 2: no answer"),
+        observed(Map.of(0, none, 2, silent), nodes));
+  }
+
+  private static Observation observed(Map<Integer, AgentAnswer> answers, List<NodeInfo> nodes) {
+    return AgentAnswer.observation(new TreeMap<>(answers), nodes, "no agent");
+  }
+
+  private static NodeInfo node(int index) {
+    return new NodeInfo(index, "host", "127.0.0.1", List.of("0"), "", 1, "/work");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.gpush.backends.hosts.rack;
 
+import dev.gpush.backends.hosts.rack.HostAgents.Listed;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -95,22 +96,16 @@ public final class GangRelease {
 
   /** The nodes of a gang whose caller knows none, after a lost reply: their agents know. */
   private List<NodeInfo> find(Gang gang) throws InterruptedException {
-    return tasks.each("find", rack.hosts(), host -> find(gang, host)).stream()
-        .flatMap(List::stream)
-        .map(HostAgents::info)
-        .toList();
-  }
-
-  /** Where no Python can tell, the host may be certain that there never was an agent. */
-  private List<Json> find(Gang gang, Host host) {
-    try {
-      return agents.of(host, gang.id());
-    } catch (GpushException failed) {
-      if (isWithoutPython(failed) && host.hasNothingOf(gang.id())) {
-        return List.of();
+    var nodes = new ArrayList<NodeInfo>();
+    for (Listed each : agents.listed(rack.hosts())) {
+      // Where no Python can tell, the host may be certain that there never was an agent.
+      if (each.silent().isPresent()
+          && !(isWithoutPython(each.silent().get()) && each.host().hasNothingOf(gang.id()))) {
+        throw each.silent().get();
       }
-      throw failed;
+      each.of(gang.id()).stream().map(HostAgents::info).forEach(nodes::add);
     }
+    return nodes;
   }
 
   private static boolean isWithoutPython(GpushException failed) {

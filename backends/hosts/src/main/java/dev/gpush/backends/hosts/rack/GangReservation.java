@@ -1,5 +1,6 @@
 package dev.gpush.backends.hosts.rack;
 
+import dev.gpush.backends.hosts.rack.HostAgents.Listed;
 import dev.gpush.backends.hosts.rack.HostChoice.Seat;
 import dev.gpush.backends.hosts.rack.Survey.Slot;
 import dev.gpush.backends.remote.RollBack;
@@ -11,19 +12,18 @@ import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.gang.PeerSecret;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -60,7 +60,7 @@ public final class GangReservation {
   private final HostChoice choice;
 
   /** Hosts that could not be asked, and why. */
-  private final ConcurrentHashMap<Host, GpushException> silent = new ConcurrentHashMap<>();
+  private final Map<Host, GpushException> silent = new LinkedHashMap<>();
 
   /** Of a gang on the hosts of a rack, as the request's client sees them. */
   public GangReservation(
@@ -125,24 +125,16 @@ public final class GangReservation {
    * agents, nobody will claim that, and it ends by itself.
    */
   private Map<Integer, NodeInfo> running() throws InterruptedException {
+    // The plan has just passed over the late ones; so would this after its long wait.
+    List<Host> prompt = rack.hosts().stream().filter(host -> !surveys.isLate(host)).toList();
     var nodes = new TreeMap<Integer, NodeInfo>();
-    for (List<Json> found : tasks.each("find", rack.hosts(), this::ofGang)) {
-      found.stream().map(HostAgents::info).forEach(info -> nodes.putIfAbsent(info.index(), info));
+    for (Listed each : agents.listed(prompt)) {
+      each.silent().ifPresent(reason -> silent.put(each.host(), reason));
+      each.of(request.gang()).stream()
+          .map(HostAgents::info)
+          .forEach(info -> nodes.putIfAbsent(info.index(), info));
     }
     return nodes;
-  }
-
-  private List<Json> ofGang(Host host) {
-    if (surveys.isLate(host)) {
-      // The plan has just passed it over; so would this after its long wait.
-      return List.of();
-    }
-    try {
-      return agents.of(host, request.gang());
-    } catch (GpushException failed) {
-      silent.put(host, failed);
-      return List.of();
-    }
   }
 
   /** Of the hosts that have answered before: waiting for the others once is enough. */
@@ -215,8 +207,7 @@ public final class GangReservation {
         some.add(() -> started(seat, info));
       }
       try {
-        // All have ended, well or badly, before an interruption is thrown.
-        tasks.finishAll("start", some);
+        finish(some);
       } catch (GpushException failed) {
         if (failed.failure() instanceof AgentFailure.Held held) {
           return Optional.of(held);
@@ -230,6 +221,12 @@ public final class GangReservation {
   private boolean started(Seat seat, NodeInfo info) throws IOException {
     agents.start(request, seat, info, secret);
     return true;
+  }
+
+  /** Waits until all starts have ended, well or badly; only then is an interruption told. */
+  private void finish(List<Work<Boolean, IOException>> starts)
+      throws IOException, InterruptedException {
+    tasks.finishAll("start", starts);
   }
 
   private NodeInfo node(int index, Seat seat) {

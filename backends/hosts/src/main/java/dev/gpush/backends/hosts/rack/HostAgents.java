@@ -1,6 +1,7 @@
 package dev.gpush.backends.hosts.rack;
 
 import dev.gpush.backends.hosts.rack.HostChoice.Seat;
+import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -137,16 +138,39 @@ public final class HostAgents {
     ask(host, header("start", gang, node).with("start", start));
   }
 
-  /** The status of each agent there that this kind of backend has started for this home. */
-  public List<Json> list(Host host) {
-    try {
-      return ask(host, Json.object("mode", "list")).items("agents").stream()
-          .filter(status -> isOurs(host, status))
+  /**
+   * What one host said.
+   *
+   * @param statuses of each agent there that this kind of backend has started for this home
+   * @param silent why it did not answer
+   */
+  public record Listed(Host host, List<Json> statuses, Optional<GpushException> silent) {
+    /** Those of one gang. */
+    public List<Json> of(GangId gang) {
+      return statuses.stream()
+          .filter(status -> status.text("gang").orElse("").equals(gang.text()))
           .toList();
+    }
+  }
+
+  /** Asks each of these hosts for its agents; one that does not answer fails none of the others. */
+  public List<Listed> listed(List<Host> hosts) throws InterruptedException {
+    return tasks.each("list-agents", hosts, this::listed);
+  }
+
+  private Listed listed(Host host) {
+    try {
+      List<Json> ours =
+          ask(host, Json.object("mode", "list")).items("agents").stream()
+              .filter(status -> isOurs(host, status))
+              .toList();
+      return new Listed(host, ours, Optional.empty());
     } catch (IOException | IllegalArgumentException broken) {
       String reason = host.name() + ": " + broken.getMessage();
-      throw new GpushException(
-          new BackendFailure.Unavailable(rack.name(), reason, "gpush doctor"), broken);
+      var silent = new BackendFailure.Unavailable(rack.name(), reason, "gpush doctor");
+      return new Listed(host, List.of(), Optional.of(new GpushException(silent, broken)));
+    } catch (GpushException silent) {
+      return new Listed(host, List.of(), Optional.of(silent));
     }
   }
 
@@ -164,16 +188,33 @@ public final class HostAgents {
     }
   }
 
-  /** Those of one gang. */
-  public List<Json> of(Host host, GangId gang) {
-    return list(host).stream()
-        .filter(status -> status.text("gang").orElse("").equals(gang.text()))
-        .toList();
-  }
-
   /** What an agent's request says about its node. */
   public static NodeInfo info(Json status) {
     return NodeInfo.from(status.object("request").object("info"));
+  }
+
+  /** What each node of a gang says. */
+  Map<Integer, AgentAnswer> ask(Gang gang, Json.Obj what) throws InterruptedException {
+    List<AgentAnswer> said =
+        tasks.each("ask-agents", gang.nodes(), node -> answer(gang.id(), node, what));
+    var answers = new TreeMap<Integer, AgentAnswer>();
+    for (int i = 0; i < said.size(); i++) {
+      answers.put(gang.nodes().get(i).index(), said.get(i));
+    }
+    return answers;
+  }
+
+  private AgentAnswer answer(GangId gang, NodeInfo node, Json.Obj what)
+      throws InterruptedException {
+    try {
+      return new AgentAnswer.Said(ask(gang, node, what));
+    } catch (GpushException failed) {
+      return failed.failure() instanceof AgentFailure.NotThere
+          ? new AgentAnswer.NoAgent()
+          : new AgentAnswer.Silent(FailureWords.of(failed));
+    } catch (IOException broken) {
+      return new AgentAnswer.Silent(String.valueOf(broken.getMessage()));
+    }
   }
 
   /**
@@ -183,17 +224,23 @@ public final class HostAgents {
    *     names the node, once it has taken too long
    */
   public Json control(GangId gang, NodeInfo node, Json.Obj what) throws InterruptedException {
+    try {
+      return ask(gang, node, what);
+    } catch (IOException broken) {
+      String detail = "node " + node.index() + ": " + broken.getMessage();
+      throw new GpushException(new AgentFailure.Died(detail), broken);
+    }
+  }
+
+  private Json ask(GangId gang, NodeInfo node, Json.Obj what)
+      throws IOException, InterruptedException {
     Host host = rack.hostOf(node);
     Duration limit = limit(what);
     try {
       return tasks.within(
           limit, "control-" + node.index(), () -> ask(host, gang, node.index(), what));
-    } catch (IOException broken) {
-      String detail = "node " + node.index() + ": " + broken.getMessage();
-      throw new GpushException(new AgentFailure.Died(detail), broken);
     } catch (TimeoutException hangs) {
-      String detail = "node " + node.index() + " has not answered for " + DurationText.of(limit);
-      throw new GpushException(new AgentFailure.Died(detail), hangs);
+      throw new IOException("no answer for " + DurationText.of(limit), hangs);
     }
   }
 

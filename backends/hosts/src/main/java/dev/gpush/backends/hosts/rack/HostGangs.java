@@ -1,5 +1,8 @@
 package dev.gpush.backends.hosts.rack;
 
+import dev.gpush.backends.hosts.rack.HostAgents.Listed;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
@@ -9,14 +12,11 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.LeaseTerms;
-import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.TreeMap;
 
 /** Gangs as their agents tell of them. */
@@ -26,123 +26,46 @@ public final class HostGangs {
 
   private final Rack rack;
   private final HostAgents agents;
-  private final Tasks tasks;
 
-  public HostGangs(Rack rack, HostAgents agents, Tasks tasks) {
+  public HostGangs(Rack rack, HostAgents agents) {
     this.rack = rack;
     this.agents = agents;
-    this.tasks = tasks;
   }
 
   /** Whether a gang exists. */
   public Observation observe(Gang gang) {
-    return uninterrupted(
-        () -> gang.nodes().isEmpty() ? search(gang) : observe(gang, unlisted(gang, gang.nodes())));
+    return Unanswered.observation(() -> gang.nodes().isEmpty() ? search(gang) : look(gang));
+  }
+
+  private Observation look(Gang gang) throws InterruptedException {
+    return AgentAnswer.observation(
+        agents.ask(gang, Json.object("do", "status")), gang.nodes(), "no agent");
   }
 
   /** Of a gang whose nodes are not known, such as one of a lost reply. */
   private Observation search(Gang gang) throws InterruptedException {
-    List<Observation> found =
-        tasks.each("search", rack.hosts(), host -> search(gang, host)).stream()
-            .flatMap(Optional::stream)
-            .toList();
-    return found.stream()
-        .filter(each -> each instanceof Observation.Exists)
-        .findFirst()
-        .orElseGet(
-            () ->
-                found.isEmpty() ? new Observation.Gone("no agent of this gang") : found.getFirst());
-  }
-
-  /** Empty when the host surely has none. */
-  private Optional<Observation> search(Gang gang, Host host) {
-    try {
-      return agents.of(host, gang.id()).isEmpty()
-          ? Optional.empty()
-          : Optional.of(new Observation.Exists());
-    } catch (GpushException silent) {
-      return Optional.of(new Observation.CannotTell(FailureWords.of(silent)));
-    }
-  }
-
-  /**
-   * The nodes of a gang that a list of the agents on their host does not name. One list spares many
-   * questions where many nodes are on one host; who is not in it may only be slow, or its folder
-   * gone and its name still there.
-   */
-  private List<NodeInfo> unlisted(Gang gang, List<NodeInfo> nodes) {
-    if (!(rack.shape() instanceof Rack.Shape.OneMachine) || nodes.size() == 1) {
-      return nodes;
-    }
-    try {
-      List<Integer> listed =
-          agents.of(rack.hosts().getFirst(), gang.id()).stream()
-              .map(status -> HostAgents.info(status).index())
-              .toList();
-      return nodes.stream().filter(node -> !listed.contains(node.index())).toList();
-    } catch (GpushException noList) {
-      return nodes;
-    }
-  }
-
-  private Observation observe(Gang gang, List<NodeInfo> asked) throws InterruptedException {
-    List<Observation> looked = tasks.each("observe", asked, node -> look(gang, node));
-    Optional<Observation> unknown =
-        looked.stream().filter(each -> each instanceof Observation.CannotTell).findFirst();
-    if (unknown.isPresent()) {
-      return unknown.get();
-    }
-    List<Integer> lost =
-        looked.stream()
-            .filter(each -> each instanceof Observation.Partly)
-            .flatMap(each -> ((Observation.Partly) each).lost().stream())
-            .toList();
-    if (lost.size() == gang.nodes().size()) {
-      return new Observation.Gone(noAgent(lost));
-    }
-    return lost.isEmpty() ? new Observation.Exists() : new Observation.Partly(lost, noAgent(lost));
-  }
-
-  private Observation look(Gang gang, NodeInfo node) throws InterruptedException {
-    try {
-      agents.control(gang.id(), node, Json.object("do", "status"));
+    List<Listed> lists = agents.listed(rack.hosts());
+    if (lists.stream().anyMatch(each -> !each.of(gang.id()).isEmpty())) {
       return new Observation.Exists();
-    } catch (GpushException failed) {
-      return switch (failed.failure()) {
-        case AgentFailure.NotThere _ ->
-            new Observation.Partly(List.of(node.index()), noAgent(List.of(node.index())));
-        case AgentFailure.Died(var namesTheNode) -> new Observation.CannotTell(namesTheNode);
-        default ->
-            new Observation.CannotTell("node " + node.index() + ": " + FailureWords.of(failed));
-      };
     }
-  }
-
-  private static String noAgent(List<Integer> lost) {
-    return "no agent on " + new Observation.Partly(lost, "").nodes();
+    return lists.stream()
+        .flatMap(each -> each.silent().stream())
+        .findFirst()
+        .<Observation>map(silent -> new Observation.CannotTell(FailureWords.of(silent)))
+        .orElseGet(() -> new Observation.Gone("no agent of this gang"));
   }
 
   /** Renews the nodes that are there; fails when none is. */
   public void renew(Gang gang, LeaseTerms terms) {
-    Json.Obj renew = terms.json().with("do", "renew");
-    List<Boolean> renewed =
-        uninterrupted(() -> tasks.each("renew", gang.nodes(), node -> renewed(gang, node, renew)));
-    if (!renewed.contains(true)) {
-      throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
-    }
-  }
-
-  /** False for a node that is lost: the others are renewed all the same. */
-  private boolean renewed(Gang gang, NodeInfo node, Json.Obj renew) throws InterruptedException {
-    try {
-      agents.control(gang.id(), node, renew);
-      return true;
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof AgentFailure.NotThere) {
-        return false;
-      }
-      throw failed;
-    }
+    answer(
+        () -> {
+          Map<Integer, AgentAnswer> answers = agents.ask(gang, terms.json().with("do", "renew"));
+          if (AgentAnswer.withoutAgent(answers).size() == answers.size()) {
+            throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
+          }
+          AgentAnswer.requireRenewed(answers);
+          return true;
+        });
   }
 
   /**
@@ -150,26 +73,15 @@ public final class HostGangs {
    * cut off for long too. Fails when none answers.
    */
   public List<Discovered> discover(String owner) {
-    return discovered(owner, uninterrupted(this::list));
+    return discovered(owner, answer(this::list));
   }
 
   private List<Json> list() throws InterruptedException {
-    List<Listed> lists = tasks.each("discover", rack.hosts(), this::list);
+    List<Listed> lists = agents.listed(rack.hosts());
     if (lists.stream().allMatch(each -> each.silent().isPresent())) {
       throw lists.getFirst().silent().orElseThrow();
     }
     return lists.stream().flatMap(each -> each.statuses().stream()).toList();
-  }
-
-  /** What one host said, or why it did not. */
-  private record Listed(List<Json> statuses, Optional<GpushException> silent) {}
-
-  private Listed list(Host host) {
-    try {
-      return new Listed(agents.list(host), Optional.empty());
-    } catch (GpushException silent) {
-      return new Listed(List.of(), Optional.of(silent));
-    }
   }
 
   private List<Discovered> discovered(String owner, List<Json> statuses) {
@@ -197,17 +109,9 @@ public final class HostGangs {
         first.object("request").number("nodes").orElse(-1L) == nodes.size());
   }
 
-  /**
-   * Work in a method that cannot throw InterruptedException: the flag stays, and the caller gets a
-   * failure.
-   */
-  public <T> T uninterrupted(Work<T, RuntimeException> work) {
-    try {
-      return work.run();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new GpushException(new BackendFailure.ReserveFailed(rack.name(), "interrupted"), stop);
-    }
+  /** What came of asking, also for a thread that was interrupted. */
+  public <T> T answer(Unanswered.Question<T> question) {
+    return Unanswered.answer(rack.name(), "gpush backends", question);
   }
 
   /** Why a request that does not fit now gets nothing: these backends have no queue. */

@@ -42,7 +42,7 @@ public final class Surveys {
 
   private final Rack rack;
   private final Tasks tasks;
-  private final Map<Host, CompletableFuture<Heard>> open = new ConcurrentHashMap<>();
+  private final Map<Host, CompletableFuture<Survey>> open = new ConcurrentHashMap<>();
 
   /** Hosts that a caller has passed over since they answered last. */
   private final Set<Host> late = ConcurrentHashMap.newKeySet();
@@ -54,18 +54,6 @@ public final class Surveys {
 
   /** A host that could not be asked, and why. */
   public record Silent(Host host, GpushException reason) {}
-
-  /** What came of one question. */
-  private sealed interface Heard {
-    record Told(Survey survey) implements Heard {}
-
-    record Mute(Silent host) implements Heard {}
-
-    record Broken(RuntimeException bug) implements Heard {}
-
-    /** The gateway ends. */
-    record Stopped() implements Heard {}
-  }
 
   /** What hosts said, in the inventory's order. */
   public record Result(List<Survey> surveys, List<Silent> silent) {
@@ -109,20 +97,19 @@ public final class Surveys {
         isEnough);
   }
 
-  private static Optional<CompletableFuture<Heard>> known(Host host) {
-    return host.known()
-        .map(known -> CompletableFuture.completedFuture(new Heard.Told(Survey.of(host, known))));
+  private static Optional<CompletableFuture<Survey>> known(Host host) {
+    return host.known().map(known -> CompletableFuture.completedFuture(Survey.of(host, known)));
   }
 
   private Result answers(
       List<Host> hosts,
-      Function<Host, CompletableFuture<Heard>> question,
+      Function<Host, CompletableFuture<Survey>> question,
       Predicate<List<Survey>> isEnough)
       throws InterruptedException {
-    Map<Host, CompletableFuture<Heard>> asked = new LinkedHashMap<>();
+    Map<Host, CompletableFuture<Survey>> asked = new LinkedHashMap<>();
     hosts.forEach(host -> asked.put(host, question.apply(host)));
     Optional<CompletableFuture<Boolean>> patience = Optional.empty();
-    List<CompletableFuture<Heard>> missing = missing(asked);
+    List<CompletableFuture<Survey>> missing = missing(asked);
     while (!missing.isEmpty() && patience.stream().noneMatch(CompletableFuture::isDone)) {
       if (patience.isEmpty() && isEnough.test(answered(asked).surveys())) {
         patience =
@@ -151,7 +138,8 @@ public final class Surveys {
     return open.containsKey(host) && late.contains(host);
   }
 
-  private static List<CompletableFuture<Heard>> missing(Map<Host, CompletableFuture<Heard>> asked) {
+  private static List<CompletableFuture<Survey>> missing(
+      Map<Host, CompletableFuture<Survey>> asked) {
     return asked.values().stream().filter(answer -> !answer.isDone()).toList();
   }
 
@@ -164,19 +152,29 @@ public final class Surveys {
     one.await();
   }
 
-  private Result answered(Map<Host, CompletableFuture<Heard>> asked) throws InterruptedException {
+  private Result answered(Map<Host, CompletableFuture<Survey>> asked) throws InterruptedException {
     var surveys = new ArrayList<Survey>();
     var silent = new ArrayList<Silent>();
     for (var each : asked.entrySet()) {
       Host host = each.getKey();
-      switch (each.getValue().getNow(new Heard.Mute(new Silent(host, passedOver(host))))) {
-        case Heard.Told(var survey) -> surveys.add(survey);
-        case Heard.Mute(var none) -> silent.add(none);
-        case Heard.Broken(var bug) -> throw bug;
-        case Heard.Stopped() -> throw new InterruptedException("no survey of " + host.name());
+      CompletableFuture<Survey> answer = each.getValue();
+      switch (answer.state()) {
+        case RUNNING -> silent.add(new Silent(host, passedOver(host)));
+        case SUCCESS -> surveys.add(answer.resultNow());
+        case FAILED -> silent.add(new Silent(host, reason(answer.exceptionNow())));
+        // The gateway ends.
+        case CANCELLED -> throw new InterruptedException("no survey of " + host.name());
       }
     }
     return new Result(surveys, silent);
+  }
+
+  private static GpushException reason(Throwable failed) {
+    return switch (failed) {
+      case GpushException closed -> closed;
+      case RuntimeException bug -> throw bug;
+      default -> throw new IllegalStateException(failed);
+    };
   }
 
   private GpushException passedOver(Host host) {
@@ -185,36 +183,35 @@ public final class Surveys {
   }
 
   /** One question at a time for each host: a second one would wait for the same. */
-  private CompletableFuture<Heard> asked(Host host) {
-    var fresh = new CompletableFuture<Heard>();
-    CompletableFuture<Heard> earlier = open.putIfAbsent(host, fresh);
+  private CompletableFuture<Survey> asked(Host host) {
+    var fresh = new CompletableFuture<Survey>();
+    CompletableFuture<Survey> earlier = open.putIfAbsent(host, fresh);
     if (earlier != null) {
       return earlier;
     }
     if (!tasks.start("survey", () -> answer(host, fresh))) {
-      answered(host, fresh, new Heard.Stopped());
+      end(host, () -> fresh.cancel(false));
     }
     return fresh;
   }
 
-  private void answer(Host host, CompletableFuture<Heard> fresh) {
-    Heard heard = new Heard.Stopped();
+  private void answer(Host host, CompletableFuture<Survey> fresh) {
+    Runnable end = () -> fresh.cancel(false);
     try {
-      heard = new Heard.Told(ask(host));
-    } catch (GpushException closed) {
-      heard = new Heard.Mute(new Silent(host, closed));
-    } catch (RuntimeException bug) {
-      heard = new Heard.Broken(bug);
+      Survey survey = ask(host);
+      end = () -> fresh.complete(survey);
+    } catch (RuntimeException failed) {
+      end = () -> fresh.completeExceptionally(failed);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } finally {
-      answered(host, fresh, heard);
+      end(host, end);
     }
   }
 
-  private void answered(Host host, CompletableFuture<Heard> fresh, Heard heard) {
+  private void end(Host host, Runnable end) {
     open.remove(host);
-    fresh.complete(heard);
+    end.run();
     late.remove(host);
   }
 

@@ -250,7 +250,7 @@ final class LocalNodesTest {
 
   /** As of another version. */
   @Test
-  void anAgentThatSaysNoNumberHidesNoOther() {
+  void anAgentThatSaysNoNumberHidesNoOther() throws Exception {
     try (Tasks tasks = Tasks.named("list", (_, _) -> {})) {
       var recorder = new Recorder();
       Rack rack = LocalPlace.rack(new RecordingHost(folder, "/bin"), Json.object());
@@ -259,7 +259,7 @@ final class LocalNodesTest {
       Json known = status(rack, node(List.of(), "", workspace).json());
       recorder.agents = List.of(status(rack, Json.object()), known);
 
-      assertEquals(List.of(known), agents.list(rack.hosts().getFirst()));
+      assertEquals(List.of(known), agents.listed(rack.hosts()).getFirst().statuses());
     }
   }
 

@@ -62,13 +62,13 @@ public interface ApiServer {
   /** The server's time of day, to compare with times in its objects. */
   Instant time() throws InterruptedException, Unanswered;
 
-  /** The server's version; requested once. */
-  Json version() throws InterruptedException, Unanswered;
-
-  /** The second number of the server's version. */
-  default int minor() throws InterruptedException, Unanswered {
-    String digits = version().text("minor").orElse("").replaceAll("[^0-9].*", "");
-    return digits.isEmpty() ? 0 : Integer.parseInt(digits);
+  /** The server's version. */
+  default Json version() throws InterruptedException, Unanswered {
+    try {
+      return get("/version");
+    } catch (ApiRefusal refusal) {
+      throw new Unanswered(server() + " does not say its version: " + refusal.words(), refusal);
+    }
   }
 
   /** The end of a container's output before it ended last; empty if it is not available. */

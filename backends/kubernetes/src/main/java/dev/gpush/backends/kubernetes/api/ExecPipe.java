@@ -54,7 +54,6 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
 
   private static final int BROKEN = 255;
 
-  private final boolean endsInput;
   private final Received output = new Received();
   private final Received errors = new Received();
   private final Given input = new Given();
@@ -68,13 +67,6 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
   private boolean isOver;
   private boolean inputEnded;
   private Optional<Integer> status = Optional.empty();
-
-  /**
-   * @param endsInput whether the server understands the end of the input
-   */
-  ExecPipe(boolean endsInput) {
-    this.endsInput = endsInput;
-  }
 
   /** The WebSocket is open, or could not be opened. */
   void begin(Optional<WebSocket> opened) {
@@ -297,7 +289,7 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
     public void close() {
       lock.lock();
       try {
-        if (!inputEnded && !isOver && endsInput) {
+        if (!inputEnded && !isOver) {
           socket.ifPresent(
               open -> open.send(ByteBuffer.wrap(new byte[] {(byte) END, (byte) INPUT})));
         }

@@ -45,8 +45,8 @@ import javax.net.ssl.SSLException;
 public final class KubeApi implements ApiServer {
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  /** Since 1.30 a command can get the end of its input. */
-  private static final int FIRST_WITH_V5 = 30;
+  /** Of servers since 1.30; earlier ones do not know the end of a command's input. */
+  private static final String EXEC_PROTOCOL = "v5.channel.k8s.io";
 
   private final Access access;
   private final Map<String, String> environment;
@@ -71,7 +71,7 @@ public final class KubeApi implements ApiServer {
     private final Map<Access, Client> all = new HashMap<>();
   }
 
-  private record Client(Config config, HttpClient http, String stamp, CompletableFuture<Json> of) {}
+  private record Client(Config config, HttpClient http, String stamp) {}
 
   private record Answer(int status, String body, Optional<Instant> at) {}
 
@@ -247,7 +247,6 @@ public final class KubeApi implements ApiServer {
       throws IOException {
     try {
       Client now = client();
-      boolean endsInput = endsInput();
       String query =
           arguments.stream()
               .map(word -> "&command=" + ApiServer.encoded(word))
@@ -255,12 +254,12 @@ public final class KubeApi implements ApiServer {
                   Collectors.joining(
                       "", "?stdin=true&stdout=true&stderr=true&container=" + container, ""));
       String path = "/api/v1/namespaces/" + namespace + "/pods/" + pod + "/exec" + query;
-      var pipe = new ExecPipe(endsInput);
+      var pipe = new ExecPipe();
       CompletableFuture<WebSocket> opened =
           now.http()
               .newWebSocketBuilder()
               .uri(uri(now, path))
-              .subprotocol(endsInput ? "v5.channel.k8s.io" : "v4.channel.k8s.io")
+              .subprotocol(EXEC_PROTOCOL)
               .connectTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
               .buildAsync(pipe);
       // Closes it if it opens when it is no longer waited for.
@@ -277,8 +276,6 @@ public final class KubeApi implements ApiServer {
           pipe.close();
         }
       }
-    } catch (Unanswered unknown) {
-      throw new IOException(unknown.words(), unknown);
     } catch (GpushException failed) {
       throw new IOException(FailureText.clause(failed.failure()), failed);
     } catch (InterruptedException stop) {
@@ -298,26 +295,6 @@ public final class KubeApi implements ApiServer {
       };
     }
     return words(Access.reached(client().config()), cause);
-  }
-
-  private boolean endsInput() throws InterruptedException, Unanswered {
-    return minor() >= FIRST_WITH_V5;
-  }
-
-  @Override
-  public Json version() throws InterruptedException, Unanswered {
-    Client now = client();
-    Optional<Json> known = now.of().isDone() ? Optional.of(now.of().join()) : Optional.empty();
-    if (known.isPresent()) {
-      return known.get();
-    }
-    try {
-      Json version = object(send("GET", "/version", "", ""));
-      now.of().complete(version);
-      return version;
-    } catch (ApiRefusal refusal) {
-      throw new Unanswered(server() + " does not say its version: " + refusal.words(), refusal);
-    }
   }
 
   // ---- logging in
@@ -342,8 +319,7 @@ public final class KubeApi implements ApiServer {
       Config config = access.config(environment);
       HttpClient.Factory factory = new PromptSockets();
       // The former client stays usable; its idle threads end by themselves.
-      var made =
-          new Client(config, factory.newBuilder(config).build(), stamp, new CompletableFuture<>());
+      var made = new Client(config, factory.newBuilder(config).build(), stamp);
       clients.all.put(access, made);
       clients.all.put(access.at(context(config), Access.server(config)), made);
       return made;

@@ -17,9 +17,6 @@ public final class PythonInitContainer {
   private static final String VOLUME = CONTAINER;
   private static final String FOLDER = "/run/gpush-python";
 
-  /** Any Python of the image can be used. */
-  private static final List<String> FOUND = List.of("python3", "/usr/bin/python3", "python");
-
   private static final List<String> WORDS =
       List.of(
           AgentProgram.ONE,
@@ -32,7 +29,7 @@ public final class PythonInitContainer {
 
   /** The command of the agent's Python in such pods. */
   public static List<String> interpreters(boolean isBrought) {
-    return isBrought ? WORDS : FOUND;
+    return isBrought ? WORDS : AgentProgram.INTERPRETERS;
   }
 
   /** The interpreters for this pod, from its own specification. */

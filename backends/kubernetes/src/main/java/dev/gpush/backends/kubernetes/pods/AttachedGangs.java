@@ -6,6 +6,7 @@ import dev.gpush.backends.kubernetes.cluster.GpuKind;
 import dev.gpush.backends.remote.AgentAnswer;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.GangTag;
+import dev.gpush.backends.remote.RollBack;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
@@ -101,9 +102,9 @@ public final class AttachedGangs {
   /** All or nothing: if one pod has no Python, no agent stays in the others. */
   public Gang take(GangRequest request, String name) throws InterruptedException {
     boolean done = false;
-    Map<Integer, Json> pods = Map.of();
+    var pods = new TreeMap<Integer, Json>();
     try {
-      pods = numbered(AttachedPods.pods(place, name));
+      AttachedPods.pods(place, name).forEach(pod -> pods.put(pods.size(), pod));
       if (pods.size() != request.nodes()) {
         throw place.failed("it has " + Phrase.counted(pods.size(), "pod") + " now");
       }
@@ -114,15 +115,9 @@ public final class AttachedGangs {
       throw place.failed(unknown);
     } finally {
       if (!done) {
-        agents.inPods(request.gang(), pods, RELEASE, LIMIT);
+        RollBack.quietly(() -> agents.inPods(request.gang(), pods, RELEASE, LIMIT));
       }
     }
-  }
-
-  private static Map<Integer, Json> numbered(List<Json> pods) {
-    var numbered = new TreeMap<Integer, Json>();
-    pods.forEach(pod -> numbered.put(numbered.size(), pod));
-    return numbered;
   }
 
   private Gang begun(GangRequest request, String name, Map<Integer, Json> pods)
@@ -251,26 +246,7 @@ public final class AttachedGangs {
   /** A node exists as long as its agent: when the container restarts it is gone. */
   public Observation observe(Gang gang) throws InterruptedException, Unanswered {
     Map<Integer, AgentAnswer> answers = ask(gang, Json.object("do", "status"), LIMIT);
-    List<Integer> lost =
-        gang.nodes().stream()
-            .map(NodeInfo::index)
-            .filter(
-                node ->
-                    !answers.containsKey(node) || answers.get(node) instanceof AgentAnswer.NoAgent)
-            .toList();
-    if (lost.size() == gang.nodes().size()) {
-      return new Observation.Gone(
-          answers.isEmpty() ? "its pods are gone" : "its pods have no agent");
-    }
-    if (!lost.isEmpty()) {
-      return new Observation.Partly(
-          lost, "its pod has ended or restarted on " + new Observation.Partly(lost, "").nodes());
-    }
-    boolean isSilent =
-        answers.values().stream().anyMatch(each -> each instanceof AgentAnswer.Silent);
-    return isSilent
-        ? new Observation.CannotTell(AgentAnswer.silent(answers))
-        : new Observation.Exists();
+    return AgentAnswer.observation(answers, gang.nodes(), "its pod has ended or restarted");
   }
 
   public void renew(Gang gang, LeaseTerms terms) throws InterruptedException, Unanswered {

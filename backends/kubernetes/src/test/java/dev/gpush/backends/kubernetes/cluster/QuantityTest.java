@@ -42,5 +42,8 @@ final class QuantityTest {
     assertEquals(Optional.of(1500L), Quantity.millis("1.5"));
     assertEquals(Optional.empty(), Quantity.whole(""));
     assertEquals(Optional.empty(), Quantity.whole("Gi"));
+    assertEquals(Optional.empty(), Quantity.whole("1e999999999"));
+    assertEquals(Optional.empty(), Quantity.whole("1e-999999999"));
+    assertEquals(Optional.empty(), Quantity.whole("1".repeat(10_000)));
   }
 }

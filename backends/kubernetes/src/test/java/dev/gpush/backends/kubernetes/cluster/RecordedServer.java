@@ -3,15 +3,17 @@ package dev.gpush.backends.kubernetes.cluster;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * An API server that answers GET with what was recorded, and notes changes.
+ * An API server that answers GET with what was recorded, and notes changes and commands.
  *
- * @param answers by path, with the query; a change is added as {@code PATCH path}
+ * @param answers by path, with the query; a change is added as {@code PATCH path}, and a command in
+ *     a pod as {@code EXEC pod}
  */
 public record RecordedServer(Map<String, String> answers) implements ApiServer {
   @Override
@@ -57,17 +59,14 @@ public record RecordedServer(Map<String, String> answers) implements ApiServer {
   }
 
   @Override
-  public Json version() {
-    return Json.object();
-  }
-
-  @Override
   public String log(String namespace, String pod, String container) {
     throw new AssertionError(pod);
   }
 
   @Override
-  public Pipe exec(String namespace, String pod, String container, List<String> arguments) {
-    throw new AssertionError(pod);
+  public Pipe exec(String namespace, String pod, String container, List<String> arguments)
+      throws IOException {
+    answers.put("EXEC " + pod, container);
+    throw new IOException("no commands are recorded");
   }
 }

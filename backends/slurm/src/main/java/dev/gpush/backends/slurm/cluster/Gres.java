@@ -17,19 +17,11 @@ public record Gres(String type, int count) {
 
   public static List<Gres> parse(String text) {
     var found = new ArrayList<Gres>();
-    int from = 0;
-    int depth = 0;
-    String closed = text + ",";
-    for (int at = 0; at < closed.length(); at++) {
-      char letter = closed.charAt(at);
-      depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
-      if (letter == ',' && depth == 0) {
-        Matcher gpu = GPU.matcher(closed.substring(from, at).strip());
-        if (gpu.matches()) {
-          String type = gpu.group(1) == null || gpu.group(1).equals("(null)") ? "" : gpu.group(1);
-          found.add(new Gres(type, Integer.parseInt(gpu.group(2))));
-        }
-        from = at + 1;
+    for (String part : HostList.split(text)) {
+      Matcher gpu = GPU.matcher(part.strip());
+      if (gpu.matches()) {
+        String type = gpu.group(1) == null || gpu.group(1).equals("(null)") ? "" : gpu.group(1);
+        found.add(new Gres(type, Integer.parseInt(gpu.group(2))));
       }
     }
     return List.copyOf(found);

@@ -23,14 +23,14 @@ public final class HostList {
   }
 
   /** Splits at commas outside of brackets. */
-  private static List<String> split(String text) {
+  static List<String> split(String text) {
     var parts = new ArrayList<String>();
     int from = 0;
     int depth = 0;
     for (int at = 0; at < text.length(); at++) {
       switch (text.charAt(at)) {
-        case '[' -> depth++;
-        case ']' -> depth--;
+        case '[', '(' -> depth++;
+        case ']', ')' -> depth--;
         case ',' -> {
           if (depth == 0) {
             parts.add(text.substring(from, at));

@@ -7,24 +7,33 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Times as Slurm writes them. */
+/** Times as Slurm writes and reads them. */
 public final class SlurmTime {
   private static final Pattern SPAN =
-      Pattern.compile("(?:([0-9]{1,5})-)?(?:([0-9]{1,3}):)?([0-9]{1,6}):([0-9]{2})");
+      Pattern.compile("(?:([0-9]{1,5})-)?([0-9]{1,6})(?::([0-9]{1,3}))?(?::([0-9]{1,3}))?");
 
   private SlurmTime() {}
 
-  /** {@code 2-00:00:00}, {@code 09:59}; empty for UNLIMITED, NONE and text that is no time. */
+  /**
+   * {@code 2-00:00:00}, {@code 2-12} (hours), {@code 09:59}, {@code 30} (minutes); empty for
+   * UNLIMITED, NONE and text that is no time.
+   */
   public static Optional<Duration> span(String text) {
     Matcher match = SPAN.matcher(text.strip());
     if (!match.matches()) {
       return Optional.empty();
     }
+    long first = number(match.group(2));
+    long second = number(match.group(3));
+    long third = number(match.group(4));
+    boolean isFromHours = match.group(1) != null || match.group(4) != null;
     return Optional.of(
-        Duration.ofDays(number(match.group(1)))
-            .plusHours(number(match.group(2)))
-            .plusMinutes(number(match.group(3)))
-            .plusSeconds(number(match.group(4))));
+        isFromHours
+            ? Duration.ofDays(number(match.group(1)))
+                .plusHours(first)
+                .plusMinutes(second)
+                .plusSeconds(third)
+            : Duration.ofMinutes(first).plusSeconds(second));
   }
 
   private static long number(String digits) {

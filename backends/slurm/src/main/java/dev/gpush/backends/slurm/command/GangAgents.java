@@ -28,13 +28,10 @@ import java.util.stream.IntStream;
 
 /** Asks all agents of a gang at once: over their links where all are up, else in one step. */
 public final class GangAgents {
-  /** An agent can use any Python; a module system's own may be first on the PATH. */
-  public static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
-
   /** Prints the loader's exit status after its output. */
   private static final String TELL_STATUS = "\"$@\"; printf 'gpush-exit:%s\\n' \"$?\"";
 
-  private static final Pattern LABELLED = Pattern.compile(" *0*([0-9]{1,4}): (.*)");
+  private static final Pattern LABELLED = Pattern.compile("(?s) *0*([0-9]{1,4}): (.*)");
 
   private static final Pattern ANSWER =
       Pattern.compile("(?s).*?(?:[0-9a-f]{32}(\\{.*}))?gpush-exit:([0-9]{1,3})$");
@@ -124,7 +121,7 @@ public final class GangAgents {
   private String run(long job, int nodes, byte[] packet, StringBuilder said)
       throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("/bin/sh", "-c", TELL_STATUS, "sh"));
-    command.addAll(agent.arguments(INTERPRETERS));
+    command.addAll(agent.arguments(AgentProgram.INTERPRETERS));
     try (Pipe pipe = steps.onAll(job, nodes, command)) {
       List<Work<String, IOException>> streams =
           List.of(
@@ -158,14 +155,18 @@ public final class GangAgents {
     for (int count = output.read(piece); count >= 0; count = output.read(piece)) {
       synchronized (said) {
         if (said.length() < MOST_OUTPUT) {
-          said.append(new String(piece, 0, count, StandardCharsets.UTF_8));
+          said.append(new String(piece, 0, count, StandardCharsets.ISO_8859_1));
         }
       }
     }
     return "";
   }
 
-  /** srun splits long lines into pieces, each with the label. */
+  /**
+   * srun splits long lines into pieces, each with the label, also within a character.
+   *
+   * @param text one character for each byte
+   */
   public static Map<Integer, AgentAnswer> answers(String text, int nodes, String problem) {
     var parts = new HashMap<Integer, StringBuilder>();
     text.lines()
@@ -178,7 +179,12 @@ public final class GangAgents {
                     .append(line.group(2)));
     var answers = new TreeMap<Integer, AgentAnswer>();
     for (int node = 0; node < nodes; node++) {
-      String whole = parts.getOrDefault(node, new StringBuilder()).toString();
+      byte[] joined =
+          parts
+              .getOrDefault(node, new StringBuilder())
+              .toString()
+              .getBytes(StandardCharsets.ISO_8859_1);
+      String whole = new String(joined, StandardCharsets.UTF_8);
       answers.put(node, answer(whole, problem.isEmpty() ? "no answer" : problem));
     }
     return answers;

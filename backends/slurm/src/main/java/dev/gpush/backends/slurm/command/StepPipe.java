@@ -5,11 +5,32 @@ import dev.gpush.core.machine.PipeAround;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
-/** A step's pipe, without srun's own message about a command that failed. */
+/**
+ * A step's pipe, which tells whether the step was created. srun writes to the standard error, too:
+ * that a command has failed, possibly in the middle of a line of it.
+ */
 final class StepPipe extends PipeAround {
-  StepPipe(Pipe pipe, Steps steps) {
-    super(pipe, new Watched(pipe.output(), steps), new StepErrors(pipe.errors(), steps::failed));
+  private static final Pattern NO_STEP =
+      Pattern.compile(
+          "srun: .*(?:Unable to create step|Unable to confirm allocation|Socket timed out|Unable to"
+              + " contact slurm controller|Task launch for .* failed|Step limit reached)",
+          Pattern.CASE_INSENSITIVE);
+
+  /**
+   * Around the pipe of a step.
+   *
+   * @param created called at the first output, which proves it
+   * @param refused called when srun reports that it could not create the step
+   */
+  StepPipe(Pipe pipe, Runnable created, Runnable refused) {
+    super(
+        pipe,
+        new Watched(pipe.output(), _ -> true, created),
+        new Watched(pipe.errors(), text -> NO_STEP.matcher(text).find(), refused));
   }
 
   @Override
@@ -17,32 +38,34 @@ final class StepPipe extends PipeAround {
     return true;
   }
 
-  /** Output of a step proves that it was created. */
+  /** Calls once when a piece that is read proves something. */
   private static final class Watched extends FilterInputStream {
-    private final Steps steps;
-    private boolean isKnown;
+    private final Predicate<String> proof;
+    private final Runnable call;
+    private boolean isProven;
 
-    Watched(InputStream output, Steps steps) {
-      super(output);
-      this.steps = steps;
+    Watched(InputStream from, Predicate<String> proof, Runnable call) {
+      super(from);
+      this.proof = proof;
+      this.call = call;
     }
 
     @Override
     public int read() throws IOException {
-      return seen(super.read());
+      var one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : Byte.toUnsignedInt(one[0]);
     }
 
     @Override
     public int read(byte[] target, int offset, int length) throws IOException {
-      return seen(super.read(target, offset, length));
-    }
-
-    private int seen(int read) {
-      if (read >= 0 && !isKnown) {
-        isKnown = true;
-        steps.succeeded();
+      int count = super.read(target, offset, length);
+      if (!isProven
+          && count > 0
+          && proof.test(new String(target, offset, count, StandardCharsets.ISO_8859_1))) {
+        isProven = true;
+        call.run();
       }
-      return read;
+      return count;
     }
   }
 }

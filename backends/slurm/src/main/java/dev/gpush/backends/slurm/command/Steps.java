@@ -81,7 +81,7 @@ public final class Steps {
       Thread.currentThread().interrupt();
       throw new java.io.InterruptedIOException("interrupted while waiting for a step");
     }
-    return new StepPipe(machine.spawn(command), this);
+    return new StepPipe(machine.spawn(command), this::succeeded, this::failed);
   }
 
   private void awaitTurn() throws InterruptedException {
@@ -102,7 +102,7 @@ public final class Steps {
   }
 
   /** The controller refused a step: the next ones wait longer. */
-  void failed() {
+  private void failed() {
     lock.lock();
     try {
       Duration doubled = pause.isZero() ? PAUSE : pause.multipliedBy(2);
@@ -113,7 +113,7 @@ public final class Steps {
     }
   }
 
-  void succeeded() {
+  private void succeeded() {
     lock.lock();
     try {
       pause = Duration.ZERO;

@@ -3,6 +3,9 @@ package dev.gpush.backends.transport.openssh;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.machine.Inquiry.Answer;
+import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.setup.HostSource.ListedHost;
 import dev.gpush.core.setup.PlaceCheck;
@@ -10,8 +13,6 @@ import dev.gpush.core.setup.PlaceFinding;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.CleanText;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -50,8 +51,6 @@ final class HostLook implements PlaceCheck.Inspection {
 
   private static final String MARK = "gpush-look";
 
-  private static final int MOST_SAID = 64 * 1024;
-
   private static final int MOST_WORD = 60;
 
   private static final int MOST_REASON = 160;
@@ -81,8 +80,6 @@ final class HostLook implements PlaceCheck.Inspection {
     this.tasks = tasks;
   }
 
-  private record Said(int status, String output, String errors) {}
-
   @Override
   public PlaceFinding look(Duration limit) throws InterruptedException {
     // Before the search ends, which would call this host one that did not answer.
@@ -90,11 +87,12 @@ final class HostLook implements PlaceCheck.Inspection {
       return unasked("there was no time for it", again());
     }
     try {
-      Said meaning = said(commands.effective(), "", limit);
-      if (meaning.status() != 0) {
+      var ssh = new Inquiry(new Here(host.host(), launch, commands), tasks);
+      Answer meaning = ssh.ask(commands.effective(), "", limit);
+      if (!meaning.succeeded()) {
         return unreached(meaning.errors());
       }
-      Map<String, String> effective = values(meaning.output());
+      Map<String, String> effective = SshCommands.values(meaning.output());
       if (effective.getOrDefault("user", "").equals("git")) {
         return unusable("is for git");
       }
@@ -103,7 +101,7 @@ final class HostLook implements PlaceCheck.Inspection {
         return unasked(person.get(), again());
       }
       String script = "seconds=" + limit.toSeconds() * 2 / 5 + "\n" + SCRIPT;
-      Said answer = said(commands.look(limit, isNamed), script, limit);
+      Answer answer = ssh.ask(commands.look(limit, isNamed), script, limit);
       int mark = answer.output().indexOf(MARK);
       return mark < 0
           ? answer.status() == 255 ? unreached(answer.errors()) : unusable("runs no commands")
@@ -115,18 +113,6 @@ final class HostLook implements PlaceCheck.Inspection {
     } finally {
       turns.release();
     }
-  }
-
-  /** What ssh says it would do; of a keyword with several lines the first. */
-  private static Map<String, String> values(String effective) {
-    return effective
-        .lines()
-        .filter(line -> line.contains(" "))
-        .collect(
-            Collectors.toMap(
-                line -> line.substring(0, line.indexOf(' ')),
-                line -> line.substring(line.indexOf(' ') + 1).strip(),
-                (first, _) -> first));
   }
 
   /** Why a login might need the user. */
@@ -225,21 +211,11 @@ final class HostLook implements PlaceCheck.Inspection {
     return isNamed ? "ssh " + host.host() : "gpush init " + host.host();
   }
 
-  private Said said(List<String> command, String input, Duration limit)
-      throws IOException, InterruptedException, TimeoutException {
-    try (Pipe pipe = launch.start(command, commands.alone())) {
-      return tasks.within(limit, "init-ssh", () -> said(pipe, input), pipe::close);
+  /** ssh here, as the machine on which it runs. */
+  private record Here(String name, Launch launch, SshCommands commands) implements Machine {
+    @Override
+    public Pipe spawn(List<String> arguments) throws IOException {
+      return launch.start(arguments, commands.alone());
     }
-  }
-
-  private static Said said(Pipe pipe, String input) throws IOException, InterruptedException {
-    try (OutputStream toSsh = pipe.input()) {
-      toSsh.write(input.getBytes(StandardCharsets.UTF_8));
-    } catch (IOException closed) {
-      // An ssh that cannot connect ends without reading; its errors say why.
-    }
-    String output = new String(pipe.output().readNBytes(MOST_SAID), StandardCharsets.UTF_8);
-    String errors = new String(pipe.errors().readNBytes(MOST_SAID), StandardCharsets.UTF_8);
-    return new Said(pipe.await(), output, errors);
   }
 }

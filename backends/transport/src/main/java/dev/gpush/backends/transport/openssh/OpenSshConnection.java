@@ -114,20 +114,11 @@ final class OpenSshConnection implements SharedConnection {
     if (said.status() != 0) {
       throw new GpushException(Diagnosis.of(name, login, said.errors()));
     }
-    return switch (value(said.output(), "stricthostkeychecking")) {
+    return switch (SshCommands.values(said.output()).getOrDefault("stricthostkeychecking", "")) {
       case "accept-new", "false", "no", "off" -> "accept-new";
       case "ask" -> withPerson ? "ask" : "yes";
       default -> "yes";
     };
-  }
-
-  private static String value(String effective, String key) {
-    return effective
-        .lines()
-        .filter(line -> line.startsWith(key + " "))
-        .findFirst()
-        .map(line -> line.substring(key.length() + 1))
-        .orElse("");
   }
 
   private record Said(int status, String output, String errors) {}

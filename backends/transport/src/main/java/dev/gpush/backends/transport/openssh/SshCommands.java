@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** The command lines of ssh for one destination, each with the reason for its options. */
 final class SshCommands {
@@ -33,6 +34,18 @@ final class SshCommands {
     var line = start();
     line.add("-G");
     return end(line);
+  }
+
+  /** What that has printed; of a keyword with several lines the first. */
+  static Map<String, String> values(String effective) {
+    return effective
+        .lines()
+        .filter(line -> line.contains(" "))
+        .collect(
+            Collectors.toMap(
+                line -> line.substring(0, line.indexOf(' ')),
+                line -> line.substring(line.indexOf(' ') + 1).strip(),
+                (first, _) -> first));
   }
 
   /**

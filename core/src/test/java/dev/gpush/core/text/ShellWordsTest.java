@@ -1,10 +1,9 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.text;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.text.ShellQuote;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -1,9 +1,9 @@
-package dev.gpush.shell.text;
+package dev.gpush.core.text;
 
 import java.util.ArrayList;
 import java.util.List;
 
-/** Words as a shell reads them; {@link dev.gpush.core.text.ShellQuote} writes them. */
+/** Words as a shell reads them; {@link ShellQuote} writes them. */
 public final class ShellWords {
   private ShellWords() {}
 
