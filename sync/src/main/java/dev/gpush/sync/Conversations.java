@@ -31,9 +31,8 @@ import java.util.stream.Collectors;
  * once. Guarded by the lock of {@link WorkspaceSync}.
  */
 final class Conversations implements AutoCloseable {
-  private final String session;
   private final int editNode;
-  private final Signatures signatures;
+  private final Signatures signatures = new Signatures();
   private final SlowNodes slow;
   private final Tasks tasks;
 
@@ -54,10 +53,8 @@ final class Conversations implements AutoCloseable {
   /**
    * @param editNode the node where people edit
    */
-  Conversations(String session, int editNode, Signatures signatures, SlowNodes slow, Tasks tasks) {
-    this.session = session;
+  Conversations(int editNode, SlowNodes slow, Tasks tasks) {
     this.editNode = editNode;
-    this.signatures = signatures;
     this.slow = slow;
     this.tasks = tasks;
   }
@@ -92,7 +89,7 @@ final class Conversations implements AutoCloseable {
 
   /** Opens others, which are not for this operation; on any thread. */
   OpeningConversations beside(List<SyncNode> nodes) {
-    return new OpeningConversations(nodes, session, known, slow, tasks);
+    return new OpeningConversations(nodes, known, slow, tasks);
   }
 
   /** Takes one that was opened {@link #beside} the others. */

@@ -38,18 +38,18 @@ final class OpeningConversations {
   private boolean isAbandoned;
 
   OpeningConversations(
-      List<SyncNode> nodes, String session, Manifest known, SlowNodes slow, Tasks tasks) {
+      List<SyncNode> nodes, Manifest known, SlowNodes slow, Tasks tasks) {
     this.nodes = List.copyOf(nodes);
     this.waitings =
         nodes.stream().collect(Collectors.toMap(it -> it.info().index(), _ -> slow.newWaiting()));
     for (SyncNode node : nodes) {
       this.tasks.add(
           tasks.fork(
-              "open-" + node.info().index(), () -> arrive(openUnlessCut(node, session, known))));
+              "open-" + node.info().index(), () -> arrive(openUnlessCut(node, known))));
     }
   }
 
-  private NodeConversation openUnlessCut(SyncNode node, String session, Manifest known)
+  private NodeConversation openUnlessCut(SyncNode node, Manifest known)
       throws IOException, InterruptedException {
     synchronized (this) {
       requireUncut(node);
@@ -57,7 +57,7 @@ final class OpeningConversations {
     }
     try {
       return NodeConversation.open(
-          node, session, known, Objects.requireNonNull(waitings.get(node.info().index())));
+          node, known, Objects.requireNonNull(waitings.get(node.info().index())));
     } catch (InterruptedException stop) {
       requireUncut(node);
       throw stop;

@@ -199,7 +199,6 @@ final class Push {
     var move = new NodeConversation.Move(target, next, options.overwrite(), options.verify());
     tell(commit(plans, systems.writers(), move, fresh));
     awaitFollowers(systems, target, decisions);
-    conversations.signatures().save();
     return new Done(move.to(), target, decisions, questions.lately());
   }
 

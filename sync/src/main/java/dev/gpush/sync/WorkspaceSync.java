@@ -7,7 +7,6 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -59,19 +58,16 @@ public final class WorkspaceSync implements AutoCloseable {
 
   /**
    * @param trash for what was deleted on the editors' node
-   * @param session its id, for the nodes' own records
    * @param largestNew new files of the editors' node that have more bytes stay there
    */
   public WorkspaceSync(
       TreeScan scan,
       Editors editors,
       LocalTrash trash,
-      Signatures signatures,
-      String session,
       long largestNew,
       Clock clock,
       Tasks tasks) {
-    this(scan, editors, trash, signatures, session, largestNew, Homecoming.SETTLED, clock, tasks);
+    this(scan, editors, trash, largestNew, Homecoming.SETTLED, clock, tasks);
   }
 
   /** For tests, which do not wait as long for changes on a node to settle. */
@@ -79,8 +75,6 @@ public final class WorkspaceSync implements AutoCloseable {
       TreeScan scan,
       Editors editors,
       LocalTrash trash,
-      Signatures signatures,
-      String session,
       long largestNew,
       Duration settled,
       Clock clock,
@@ -89,7 +83,7 @@ public final class WorkspaceSync implements AutoCloseable {
     this.editors = editors;
     this.tasks = tasks.group("sync");
     this.slow = new SlowNodes(clock, this.tasks);
-    this.conversations = new Conversations(session, editors.node(), signatures, slow, this.tasks);
+    this.conversations = new Conversations(editors.node(), slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
     this.last = new LastPush(scan.root(), clock);
     this.obstacles = new Obstacles(editors.node());

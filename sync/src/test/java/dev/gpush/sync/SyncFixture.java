@@ -9,7 +9,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -88,8 +87,6 @@ public class SyncFixture {
         scan,
         editors,
         new LocalTrash(base.resolve("trash"), clock),
-        new Signatures(base.resolve("signatures")),
-        "session-1",
         LARGEST_NEW,
         Duration.ofMillis(100),
         clock,
@@ -124,7 +121,7 @@ public class SyncFixture {
   static NodeHolds held(SyncNode node) throws IOException, InterruptedException {
     try (var conversation =
         NodeConversation.open(
-            node, "session-1", Manifest.empty(), new NodeWaiting(Clock.system()))) {
+            node, Manifest.empty(), new NodeWaiting(Clock.system()))) {
       return conversation.holds();
     }
   }

@@ -3,7 +3,6 @@ package dev.gpush.sync;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -63,8 +62,6 @@ final class SyncTimes {
             scan,
             Editors.on(0),
             trash,
-            new Signatures(base.resolve("signatures")),
-            "times",
             1_000_000,
             Clock.system(),
             tasks)) {

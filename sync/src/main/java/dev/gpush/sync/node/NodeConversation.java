@@ -70,7 +70,7 @@ public final class NodeConversation implements Closeable {
    * @param waiting for this node, from now on
    */
   public static NodeConversation open(
-      SyncNode node, String session, Manifest known, NodeWaiting waiting)
+      SyncNode node, Manifest known, NodeWaiting waiting)
       throws IOException, InterruptedException {
     NodeInfo info = node.info();
     var conversation =
@@ -81,7 +81,6 @@ public final class NodeConversation implements Closeable {
           Json.object(
               "root", info.workspace(),
               "state", info.state(),
-              "session", session,
               "node", info.index(),
               "known", known.root()));
       conversation.wire.flush();

@@ -8,7 +8,6 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.WorkspaceSync;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -181,8 +180,6 @@ final class RetriesTest {
                 scan,
                 new Editors(0, Merge.Editing.STAYS),
                 new LocalTrash(folder.resolve("trash"), clock),
-                new Signatures(folder.resolve("signatures")),
-                "id",
                 0,
                 clock,
                 tasks),
