@@ -96,12 +96,6 @@ public final class TreeScan {
     this.savedAt = clock.nanos();
   }
 
-  /** As the other, without a watcher. */
-  public TreeScan(
-      Path root, GitPlaces places, ScanLimits limits, Path cacheFile, Clock clock, Tasks tasks) {
-    this(root, places, limits, cacheFile, FolderListener.none(), clock, tasks);
-  }
-
   /** Why hardly anybody means this folder to be a workspace, as a clause about it. */
   public static Optional<String> whyUnusual(Path root, GitPlaces places) {
     return ScanQuestions.whyUnusual(root.toAbsolutePath().normalize(), places);
