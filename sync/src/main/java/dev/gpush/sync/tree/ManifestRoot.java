@@ -3,6 +3,9 @@ package dev.gpush.sync.tree;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.zip.CRC32;
 
 /**
@@ -12,6 +15,8 @@ import java.util.zip.CRC32;
  * files/root.py} is the same.
  */
 final class ManifestRoot {
+  static final int BUCKETS = 1024;
+
   private static final byte[] NONE = new byte[0];
 
   private final byte[][] hashes;
@@ -32,7 +37,7 @@ final class ManifestRoot {
 
   /** Of no entries. */
   static ManifestRoot empty() {
-    var hashes = new byte[Buckets.COUNT][];
+    var hashes = new byte[BUCKETS][];
     Arrays.fill(hashes, NONE);
     return new ManifestRoot(hashes);
   }
@@ -42,12 +47,12 @@ final class ManifestRoot {
    *
    * @param touched the buckets that are other than here
    */
-  ManifestRoot after(Iterable<Integer> touched, Buckets entries) {
+  ManifestRoot after(Set<Integer> touched, List<SortedMap<String, Entry>> entries) {
     byte[][] next = hashes.clone();
     var lines = new ManifestLines();
     for (int number : touched) {
-      Bucket bucket = entries.get(number);
-      next[number] = bucket.size() == 0 ? NONE : bucket.hash(lines);
+      entries.get(number).forEach(lines::add);
+      next[number] = entries.get(number).isEmpty() ? NONE : lines.hash();
     }
     return new ManifestRoot(next);
   }
@@ -65,6 +70,6 @@ final class ManifestRoot {
   static int bucket(String path) {
     var crc = new CRC32();
     crc.update(path.getBytes(StandardCharsets.UTF_8));
-    return (int) (crc.getValue() % Buckets.COUNT);
+    return (int) (crc.getValue() % BUCKETS);
   }
 }
