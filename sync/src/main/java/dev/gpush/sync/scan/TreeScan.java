@@ -3,13 +3,13 @@ package dev.gpush.sync.scan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.session.SendReason;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitPlaces;
-import dev.gpush.sync.git.IgnoreRule;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.git.IgnoreTrace;
 import dev.gpush.sync.tree.Entry;
@@ -378,9 +378,12 @@ public final class TreeScan {
 
   private Optional<String> whyIgnored(Path path) throws IOException {
     IgnoreTrace trace = IgnoreTrace.of(root, path, false, places, git::index);
-    return trace.fate() == IgnoreStack.Fate.IGNORED
-        ? trace.rule().map(IgnoreRule::text)
-        : Optional.empty();
+    return switch (trace.verdict()) {
+      case IGNORED -> trace.rule().map(SendReason.Rule::text);
+      case NEVER -> trace.rule().map(name -> name.pattern() + " (never sent)");
+      case SENT, TRACKED, LARGE, TRACKED_ONLY -> Optional.empty();
+      case LEADS_OUT, NO_REGULAR_FILE, BEHIND_LINK, BELOW_FILE, OUTSIDE -> Optional.empty();
+    };
   }
 
   /**
