@@ -129,7 +129,7 @@ final class CatchUps {
     try (var blobs =
         new Blobs(
             missing.contents(),
-            1,
+            Map.of(),
             !node.isHere(),
             Bases.of(Map.of(node, missing.plan())),
             conversations.signatures())) {

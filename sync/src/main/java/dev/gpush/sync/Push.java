@@ -295,7 +295,7 @@ final class Push {
         var blobs =
             new Blobs(
                 scan.contents(),
-                writers.size(),
+                needs(plans),
                 packs,
                 Bases.of(plans),
                 conversations.signatures())) {
@@ -328,6 +328,15 @@ final class Push {
       abort(writers, committed);
       throw failed;
     }
+  }
+
+  /** How many nodes need each content. */
+  private static Map<String, Integer> needs(Map<NodeConversation, SyncPlan> plans) {
+    var needs = new HashMap<String, Integer>();
+    plans
+        .values()
+        .forEach(plan -> plan.blobs().forEach(hash -> needs.merge(hash, 1, Integer::sum)));
+    return needs;
   }
 
   private String what(Map<NodeConversation, SyncPlan> plans) {
