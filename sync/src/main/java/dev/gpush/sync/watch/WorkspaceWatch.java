@@ -73,8 +73,9 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     watcher.forget(folder);
   }
 
-  public Coverage coverage() {
-    return watcher.coverage();
+  /** As {@link TreeWatcher#lacking}. */
+  public Optional<String> lacking() {
+    return watcher.lacking();
   }
 
   /** How late a change may be noticed where it is not reported. */
@@ -156,8 +157,9 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   }
 
   private synchronized long scanAt() {
-    Duration least = watcher.coverage().isComplete() ? timing.check() : timing.scan();
-    int share = watcher.coverage().isComplete() ? CHECK_SHARE : SCAN_SHARE;
+    boolean isReported = watcher.lacking().isEmpty();
+    Duration least = isReported ? timing.check() : timing.scan();
+    int share = isReported ? CHECK_SHARE : SCAN_SHARE;
     Duration most = scanTook.multipliedBy(share);
     return scannedAt + (most.compareTo(least) > 0 ? most : least).toNanos();
   }

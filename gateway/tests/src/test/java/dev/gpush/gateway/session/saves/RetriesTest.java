@@ -16,7 +16,6 @@ import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Merge;
-import dev.gpush.sync.watch.Coverage;
 import dev.gpush.sync.watch.Hints;
 import dev.gpush.sync.watch.TreeWatcher;
 import dev.gpush.sync.watch.WatchTiming;
@@ -93,8 +92,8 @@ final class RetriesTest {
     public void wake() {}
 
     @Override
-    public Coverage coverage() {
-      return new Coverage.Complete();
+    public Optional<String> lacking() {
+      return Optional.empty();
     }
 
     @Override
