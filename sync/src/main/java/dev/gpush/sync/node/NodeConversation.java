@@ -69,8 +69,7 @@ public final class NodeConversation implements Closeable {
    * @param known what it probably still holds: then it reports only differences
    * @param waiting for this node, from now on
    */
-  public static NodeConversation open(
-      SyncNode node, Manifest known, NodeWaiting waiting)
+  public static NodeConversation open(SyncNode node, Manifest known, NodeWaiting waiting)
       throws IOException, InterruptedException {
     NodeInfo info = node.info();
     var conversation =

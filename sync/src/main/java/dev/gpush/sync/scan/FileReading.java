@@ -107,7 +107,7 @@ public final class FileReading {
     MessageDigest digest = Hashes.digest();
     try (SeekableByteChannel channel =
         Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
-      var buffer = ByteBuffer.allocate((int) Math.clamp(channel.size() + 1, 1, BUFFER_BYTES));
+      var buffer = ByteBuffer.allocate(Math.clamp(channel.size() + 1, 1, BUFFER_BYTES));
       while (channel.read(buffer.clear()) >= 0) {
         digest.update(buffer.flip());
       }

@@ -12,6 +12,7 @@ import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.git.IgnoreTrace;
+import dev.gpush.sync.tree.Contents;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
@@ -316,11 +317,13 @@ public final class TreeScan {
   private Scan scan(Manifest found, Map<String, String> recent, TreeWalk seen) throws IOException {
     Map<String, String> leftOut = seen.odd();
     leftOut.putAll(left);
-    return new Scan(
-        found,
-        new FoundContents(found, recent, root, seen),
-        GitFolder.around(root).map(GitFolder::head),
-        leftOut);
+    // What was just read is found at once.
+    Contents contents =
+        hash ->
+            Optional.ofNullable(recent.get(hash))
+                .or(() -> found.pathsOf(hash).stream().findFirst())
+                .map(root::resolve);
+    return new Scan(found, contents, GitFolder.around(root).map(GitFolder::head), leftOut);
   }
 
   /** What is left is as it was before. */
@@ -439,7 +442,7 @@ public final class TreeScan {
    *
    * @param base the link's folder from the root on, empty or ending in a slash
    */
-  public static Optional<String> linkTarget(String base, Path link) throws IOException {
+  public static Optional<String> linkTarget(String base, Path link) {
     return TreeWalk.target(base, link);
   }
 

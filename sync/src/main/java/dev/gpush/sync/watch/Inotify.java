@@ -1,6 +1,5 @@
 package dev.gpush.sync.watch;
 
-import dev.gpush.sync.scan.ExactNames;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -14,7 +13,6 @@ import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -151,11 +149,8 @@ final class Inotify implements AutoCloseable {
 
   /** Watches a folder; one that is watched already keeps its number. */
   int add(Path folder) throws Failed {
-    byte[] name = ExactNames.bytes(folder);
     try (var arena = Arena.ofConfined()) {
-      byte[] ended = Arrays.copyOf(name, name.length + 1);
-      MemorySegment path = arena.allocateFrom(ValueLayout.JAVA_BYTE, ended);
-      return (int) addWatch.require(events, path, WATCHED);
+      return (int) addWatch.require(events, arena.allocateFrom(folder.toString()), WATCHED);
     }
   }
 
