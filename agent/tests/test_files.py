@@ -55,12 +55,13 @@ def digest(data):
 class Gateway:
     """The other end of one conversation, and what it remembers of the node's manifest."""
 
-    def __init__(self, root, state, node=0, crash_at=0, user=0, trash_bytes=trash.MOST_BYTES):
+    def __init__(self, root, state, node=0, crash_at=0, user=0, trash_bytes=trash.MOST_BYTES, begins=True):
         command = [sys.executable, "-I", "-S", "-B", "-c", CRASHING, AGENT, str(crash_at), str(user), str(trash_bytes)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         self.generation = 0
         self.holds = None
-        self.send(sync.TREE, {"root": root, "state": state, "session": "s", "node": node})
+        if begins:
+            self.send(sync.TREE, {"root": root, "state": state, "node": node})
 
     def open(self):
         self.holds = self.read_holds()
@@ -450,6 +451,14 @@ class EscapeTest(FilesTest):
                 self.assertEqual(node.expect(sync.FAILED)["code"], "bad-path", path)
             node.end()
         self.assertFalse(os.path.exists(outside))
+
+    def test_nothing_is_before_the_tree(self):
+        for kind in (sync.PREPARE, sync.COMMIT, sync.ABORT, sync.CHECK):
+            node = self.gateway(begins=False)
+            node.send(kind, {})
+            answer = {"code": "protocol", "facts": {"detail": "message %d before TREE" % kind}, "fatal": True}
+            self.assertEqual(node.expect(sync.FAILED), answer)
+            self.assertEqual(node.end(), 0)
 
     def test_a_content_is_a_hash_and_nothing_else(self):
         node = self.gateway().open()

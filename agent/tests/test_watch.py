@@ -472,7 +472,7 @@ class ConversationTest(FilesTest):
         self.write("../out", b"")
         with open(os.path.join(self.base, "out"), "wb") as out, open(os.devnull, "rb") as nothing:
             talk = sync.Conversation(nothing.fileno(), out.fileno())
-            self.ask(talk, sync.TREE, {"root": self.root, "state": self.state, "session": "s", "node": 0})
+            self.ask(talk, sync.TREE, {"root": self.root, "state": self.state, "node": 0})
             self.ask(talk, sync.WATCH, {})
             self.commit(talk, 1, {"a.py": b"1", "p/q/b.py": b"2"})
             self.commit(talk, 2, {"a.py": b"other", "p/q/b.py": b"2", "r/c.py": b"3"})

@@ -104,7 +104,7 @@ class Conversation:
             self.tree.forget()
 
     def fail(self, kind, code, facts):
-        if kind in (PREPARE, COMMIT, ABORT):
+        if self.state and kind in (PREPARE, COMMIT, ABORT):
             self.partial = None
             self.state.unlock()
         if kind == PREPARE and code == "no-space":

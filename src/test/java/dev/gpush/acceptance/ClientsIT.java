@@ -110,6 +110,7 @@ final class ClientsIT {
               gpush + " exec $'printf %s \\'caf\\xe9 \\xff\\xc3\\xa9\\''",
               gpush + " ssh devbox $'printf %s \\'caf\\xe9 \\xff\\xc3\\xa9\\''",
               "LC_ALL=C " + gpush + " exec printf %s " + word,
+              "LC_ALL=xx_XX.UTF-8 " + gpush + " exec printf %s " + word,
               ssh(world) + " devbox $'printf %s \\'caf\\xe9 \\xff\\xc3\\xa9\\''",
               "LC_TEST=" + word + " " + ssh(world) + " devbox 'printf %s \"$LC_TEST\"'",
               "LC_TEST=" + word + " " + gpush + " ssh devbox 'printf %s \"$LC_TEST\"'")) {

@@ -187,6 +187,7 @@ class LauncherIT {
 
     Answer direct = answer(start(launcher(), folder, "version"));
     Answer linked = answer(start(second, folder, "version"));
+    environment.put("LC_ALL", "xx_XX.UTF-8"); // Such as ssh brings, and as is not installed here.
     Answer beside = answer(start(Path.of("./first"), folder, "version"));
 
     assertEquals(0, direct.status(), direct::toString);

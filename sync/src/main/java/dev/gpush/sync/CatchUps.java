@@ -4,7 +4,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.sync.node.Bases;
 import dev.gpush.sync.node.Blobs;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.node.SyncPlan;
 import dev.gpush.sync.tree.Contents;
@@ -68,11 +67,11 @@ final class CatchUps {
       }
       isJoined = locked(() -> isJoined(conversation, opening));
     } catch (IOException broken) {
-      failUnlessStopped(new NodeFailed(new NodeLost(node.info().index(), broken)), node);
-    } catch (NodeLost lost) {
-      failUnlessStopped(new NodeFailed(lost), node);
+      failUnlessStopped(NodeFailed.lost(node.info().index(), broken), node);
+    } catch (NodeFailed failed) {
+      failUnlessStopped(failed, node);
     } catch (GpushException failed) {
-      failUnlessStopped(new NodeFailed(node.info().index(), failed), node);
+      failUnlessStopped(NodeFailed.of(node.info().index(), failed), node);
     } finally {
       running.remove(node, opening);
       if (!isJoined) {
@@ -130,7 +129,7 @@ final class CatchUps {
     try (var blobs =
         new Blobs(
             missing.contents(),
-            1,
+            Map.of(),
             !node.isHere(),
             Bases.of(Map.of(node, missing.plan())),
             conversations.signatures())) {

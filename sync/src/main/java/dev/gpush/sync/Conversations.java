@@ -8,7 +8,6 @@ import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
-import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.pace.NodeStep;
 import dev.gpush.sync.pace.SlowNodes;
@@ -31,9 +30,8 @@ import java.util.stream.Collectors;
  * once. Guarded by the lock of {@link WorkspaceSync}.
  */
 final class Conversations implements AutoCloseable {
-  private final String session;
   private final int editNode;
-  private final Signatures signatures;
+  private final Signatures signatures = new Signatures();
   private final SlowNodes slow;
   private final Tasks tasks;
 
@@ -54,10 +52,8 @@ final class Conversations implements AutoCloseable {
   /**
    * @param editNode the node where people edit
    */
-  Conversations(String session, int editNode, Signatures signatures, SlowNodes slow, Tasks tasks) {
-    this.session = session;
+  Conversations(int editNode, SlowNodes slow, Tasks tasks) {
     this.editNode = editNode;
-    this.signatures = signatures;
     this.slow = slow;
     this.tasks = tasks;
   }
@@ -92,7 +88,7 @@ final class Conversations implements AutoCloseable {
 
   /** Opens others, which are not for this operation; on any thread. */
   OpeningConversations beside(List<SyncNode> nodes) {
-    return new OpeningConversations(nodes, session, known, slow, tasks);
+    return new OpeningConversations(nodes, known, slow, tasks);
   }
 
   /** Takes one that was opened {@link #beside} the others. */
@@ -122,7 +118,7 @@ final class Conversations implements AutoCloseable {
 
   /** Waits until all are open, and returns those that were opened: what they hold is new. */
   List<NodeConversation> finish(OpeningConversations opening)
-      throws InterruptedException, NodeLost {
+      throws InterruptedException, NodeFailed {
     List<Exception> failures;
     opening.awaited(slow);
     try {
@@ -141,7 +137,7 @@ final class Conversations implements AutoCloseable {
    * or meanwhile.
    */
   List<NodeConversation> openReachable(List<SyncNode> nodes)
-      throws InterruptedException, NodeLost, NodeFailed {
+      throws InterruptedException, NodeFailed {
     OpeningConversations begun = open(nodes);
     try {
       // Only now: cut() ends what is opening when a link is cut from here on.
@@ -154,8 +150,7 @@ final class Conversations implements AutoCloseable {
   }
 
   /** As {@link WorkspaceSync#learn}. */
-  Optional<Generation> learn(List<SyncNode> nodes)
-      throws InterruptedException, NodeLost, NodeFailed {
+  Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException, NodeFailed {
     if (known.size() > 0 || !nodes.stream().allMatch(SyncNode::isReachable)) {
       return Optional.empty();
     }
@@ -178,7 +173,7 @@ final class Conversations implements AutoCloseable {
     for (SyncNode node : nodes) {
       if (!node.isReachable()) {
         int index = node.info().index();
-        throw new NodeFailed(
+        throw NodeFailed.of(
             index, new GpushException(new AgentFailure.LinkOver(index, "its link is cut")));
       }
     }
@@ -218,7 +213,7 @@ final class Conversations implements AutoCloseable {
 
   /** Asks those of them that are open what they hold; {@link #look} waits for the answers. */
   void ask(List<SyncNode> nodes, boolean forNames)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     List<NodeConversation> there = nodes.stream().map(open::get).filter(Objects::nonNull).toList();
     each(
         "ask",
@@ -231,7 +226,7 @@ final class Conversations implements AutoCloseable {
 
   /** Has them look at every path, and the editors' node perhaps for new names. */
   void look(List<NodeConversation> nodes, boolean forNames)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     each(
         "check",
         nodes,
@@ -265,7 +260,7 @@ final class Conversations implements AutoCloseable {
    * broke is dropped.
    */
   <T> List<T> each(String what, List<NodeConversation> nodes, NodeWork<T> work)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     NodeStep step =
         slow.begin(
             nodes.size(),
@@ -283,7 +278,7 @@ final class Conversations implements AutoCloseable {
       switch (ended.get(i)) {
         case Attempt.Done<T>(var result) -> results.add(result);
         case Attempt.Failed<T>(var cause) -> {
-          if (cause instanceof NodeLost || isOutOfStep(cause)) {
+          if (cause instanceof NodeFailed || isOutOfStep(cause)) {
             drop(nodes.get(i));
           }
           failures.add(cause);
@@ -312,7 +307,7 @@ final class Conversations implements AutoCloseable {
     try {
       return new Attempt.Done<>(work.on(node));
     } catch (IOException broken) {
-      return new Attempt.Failed<>(new NodeLost(node.index(), broken));
+      return new Attempt.Failed<>(NodeFailed.lost(node.index(), broken));
     } catch (TreeChanged | RuntimeException failed) {
       return new Attempt.Failed<>(failed);
     } finally {
@@ -324,14 +319,14 @@ final class Conversations implements AutoCloseable {
    * A failure that the user can act on comes before a lost conversation, which may be its
    * consequence.
    */
-  void throwFirst(List<Exception> failures) throws NodeLost {
+  void throwFirst(List<Exception> failures) throws NodeFailed {
     for (Exception failure : failures) {
       if (failure instanceof RuntimeException first) {
         throw first;
       }
     }
     for (Exception failure : failures) {
-      if (failure instanceof NodeLost lost) {
+      if (failure instanceof NodeFailed lost) {
         String why = givenUp.getOrDefault(lost.node(), "");
         throw why.isEmpty() ? lost : lost.because(why);
       }
@@ -345,7 +340,7 @@ final class Conversations implements AutoCloseable {
 
   /**
    * Ends the conversation with a node, on any thread, also one that is being opened: work that
-   * waits for an answer of it fails with {@link NodeLost}.
+   * waits for an answer of it fails with {@link NodeFailed}.
    */
   void cut(SyncNode node) {
     // First: what has arrived is put among the open ones before it is forgotten here.

@@ -11,7 +11,6 @@ import dev.gpush.sync.home.NewFile;
 import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
-import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Entry;
@@ -178,7 +177,7 @@ public final class Homecoming {
    * @param wanted what is here
    */
   ChangesThere.Found look(List<NodeConversation> nodes, Manifest wanted)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     List<NodeConversation> one = editorsNode(nodes).stream().toList();
     return conversations.each("find", one, node -> changes.look(node, wanted, scan::rules)).stream()
         .findFirst()
@@ -191,7 +190,7 @@ public final class Homecoming {
    * the version of the laptop for them then, and they look like edits of that.
    */
   Push.Done run(Push push, List<NodeConversation> open, Set<NodeConversation> fresh)
-      throws InterruptedException, NodeLost, TreeChanged, Push.Again {
+      throws InterruptedException, NodeFailed, TreeChanged, Push.Again {
     boolean isWithEditors = open.stream().anyMatch(conversations::isOfEditors);
     if (isWithEditors && editorsNode(open).isEmpty()) {
       changes.emptied();
@@ -253,7 +252,7 @@ public final class Homecoming {
 
   /** The same, after a moment for what is not settled. */
   ChangesThere.Found lookPatiently(List<NodeConversation> nodes, Manifest wanted)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     ChangesThere.Found found = look(nodes, wanted);
     for (int i = 1; i < MAX_LOOKS && found.isUnsettled(); i++) {
       clock.sleep(settled);
@@ -278,7 +277,7 @@ public final class Homecoming {
     }
     try {
       bring(one, coming, arrivals, talk);
-    } catch (NodeLost lost) {
+    } catch (NodeFailed lost) {
       // The next attempt opens the conversation again, and finds what is left.
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
@@ -291,7 +290,7 @@ public final class Homecoming {
   }
 
   private void bring(List<NodeConversation> one, Coming coming, Arrivals arrivals, Talk talk)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     try {
       pull(one, pull -> bring(pull, coming, arrivals), talk);
     } finally {
@@ -373,7 +372,7 @@ public final class Homecoming {
       Manifest here,
       PushOptions options,
       LastPush last)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     if (!due.isAll() && editorsNode(one).isPresent()) {
       Optional<Came> edits = editsOf(due.paths(), one, here, options);
       if (edits.isPresent()) {
@@ -417,7 +416,7 @@ public final class Homecoming {
   /** Only of these paths; empty when they are not all edits that may come, or as they were. */
   private Optional<Came> editsOf(
       Set<String> paths, List<NodeConversation> one, Manifest here, PushOptions options)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     NodeConversation editors = one.getFirst();
     Manifest before = editors.holds().manifest();
     conversations.each(
@@ -470,7 +469,7 @@ public final class Homecoming {
         conversations.finish(conversations.open(List.of(node)));
         pull(conversations.of(List.of(node)), pull -> pull.run(path, target), talk);
         return;
-      } catch (NodeLost lost) {
+      } catch (NodeFailed lost) {
         if (attempt == attempts) {
           throw lost.failure();
         }
@@ -482,7 +481,7 @@ public final class Homecoming {
 
   /** Has one conversation pull something. */
   void pull(List<NodeConversation> one, Pulling pulling, Talk talk)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     try {
       conversations.each(
           "pull",

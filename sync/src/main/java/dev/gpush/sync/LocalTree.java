@@ -1,8 +1,8 @@
 package dev.gpush.sync;
 
+import dev.gpush.core.file.FileReason;
 import dev.gpush.sync.home.LocalNames;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -210,13 +210,6 @@ final class LocalTree {
 
   /** The refusal for a failure of this machine's disk. */
   static Refused refused(FileSystemException failed) {
-    return switch (failed) {
-      case AccessDeniedException _ -> new Refused("permission denied here");
-      default ->
-          new Refused(
-              Optional.ofNullable(failed.getReason())
-                      .orElse(failed.getFile() + " cannot be written")
-                  + " here");
-    };
+    return new Refused(FileReason.of(failed) + " here");
   }
 }

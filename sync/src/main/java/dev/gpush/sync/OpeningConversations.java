@@ -3,7 +3,6 @@ package dev.gpush.sync;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.pace.NodeStep;
 import dev.gpush.sync.pace.NodeWaiting;
@@ -37,19 +36,17 @@ final class OpeningConversations {
   private Optional<NodeStep> step = Optional.empty();
   private boolean isAbandoned;
 
-  OpeningConversations(
-      List<SyncNode> nodes, String session, Manifest known, SlowNodes slow, Tasks tasks) {
+  OpeningConversations(List<SyncNode> nodes, Manifest known, SlowNodes slow, Tasks tasks) {
     this.nodes = List.copyOf(nodes);
     this.waitings =
         nodes.stream().collect(Collectors.toMap(it -> it.info().index(), _ -> slow.newWaiting()));
     for (SyncNode node : nodes) {
       this.tasks.add(
-          tasks.fork(
-              "open-" + node.info().index(), () -> arrive(openUnlessCut(node, session, known))));
+          tasks.fork("open-" + node.info().index(), () -> arrive(openUnlessCut(node, known))));
     }
   }
 
-  private NodeConversation openUnlessCut(SyncNode node, String session, Manifest known)
+  private NodeConversation openUnlessCut(SyncNode node, Manifest known)
       throws IOException, InterruptedException {
     synchronized (this) {
       requireUncut(node);
@@ -57,7 +54,7 @@ final class OpeningConversations {
     }
     try {
       return NodeConversation.open(
-          node, session, known, Objects.requireNonNull(waitings.get(node.info().index())));
+          node, known, Objects.requireNonNull(waitings.get(node.info().index())));
     } catch (InterruptedException stop) {
       requireUncut(node);
       throw stop;
@@ -108,7 +105,7 @@ final class OpeningConversations {
       try {
         tasks.get(i).get();
       } catch (IOException broken) {
-        failures.add(new NodeLost(nodes.get(i).info().index(), broken));
+        failures.add(NodeFailed.lost(nodes.get(i).info().index(), broken));
       } catch (RuntimeException failed) {
         failures.add(failed);
       }

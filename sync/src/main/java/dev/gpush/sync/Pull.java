@@ -377,11 +377,12 @@ final class Pull {
   private void take(String path, Json answer, Path target) throws IOException {
     Path part = part(target);
     try {
-      if (answer.text("kind").equals(Optional.of("link"))) {
-        link(path, answer.text("target").orElse(""), target, part);
-      } else {
-        file(answer.number("x").orElse(0L) == 1, target, part);
+      Optional<Entry> come = receive(answer, target, part);
+      if (come.isPresent() && !LocalFile.isAsExpected(target, come)) {
+        put(part, target);
       }
+    } catch (LocalTree.Refused refused) {
+      talk.say("not pulled, because " + refused.getMessage() + ": " + path);
     } finally {
       Files.deleteIfExists(part);
     }
@@ -391,34 +392,6 @@ final class Pull {
     Path part = target.resolveSibling("." + target.getFileName() + ".gpush-part");
     Files.deleteIfExists(part);
     return part;
-  }
-
-  private void link(String path, String to, Path target, Path part) throws IOException {
-    Optional<String> whyNot = tree.whyNoLink(target, to);
-    if (whyNot.isPresent()) {
-      talk.say("not pulled, because " + whyNot.get() + ": " + path);
-      return;
-    }
-    Files.createSymbolicLink(part, Path.of(to));
-    if (Files.isSymbolicLink(target) && Files.readSymbolicLink(target).equals(Path.of(to))) {
-      return;
-    }
-    put(part, target);
-  }
-
-  private void file(boolean executable, Path target, Path part) throws IOException {
-    String hash = receive(part);
-    if (executable) {
-      LocalMoves.makeExecutable(part);
-    }
-    boolean isSame =
-        Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
-            && LocalFile.hash(target).equals(hash);
-    if (!isSame) {
-      put(part, target);
-    } else if (Files.isExecutable(target) != executable) {
-      Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
-    }
   }
 
   private String receive(Path part) throws IOException {
@@ -471,18 +444,12 @@ final class Pull {
   }
 
   /** A file that was pushed and not changed since is, or was, on the node too. */
-  private boolean isOnlyHere(String path, Path target) throws IOException {
-    if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-      return false;
-    }
+  private boolean isOnlyHere(String path, Path target) {
     if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new GpushException(new SyncFailure.NotWritten(path, "a folder of this name is here"));
     }
-    Optional<Entry> base = node.holds().manifest().get(path);
-    return Files.isSymbolicLink(target)
-        ? !base.equals(Optional.of(new Entry.Link(Files.readSymbolicLink(target).toString())))
-        : !(base.isPresent()
-            && base.orElseThrow() instanceof Entry.File(_, _, var pushed)
-            && pushed.equals(LocalFile.hash(target)));
+    Optional<Entry> pushed = node.holds().manifest().get(path);
+    return Files.exists(target, LinkOption.NOFOLLOW_LINKS)
+        && !LocalFile.isAsExpected(target, pushed);
   }
 }

@@ -11,7 +11,6 @@ import dev.gpush.sync.node.Committed;
 import dev.gpush.sync.node.FileSystems;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
-import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.Prepared;
 import dev.gpush.sync.node.Prepared.Obstacle;
 import dev.gpush.sync.node.SyncPlan;
@@ -64,68 +63,50 @@ final class Push {
   private final Talk talk;
 
   /** Another attempt has to be made. Never leaves the module. */
-  static sealed class Again extends Exception {
+  static final class Again extends Exception {
     private static final long serialVersionUID = 1;
 
-    private final int node;
-    private final String path;
+    private final transient Reason reason;
 
-    /**
-     * @param path on the node, which made it necessary; empty when it is not known
-     */
-    Again(int node, String path) {
-      super(path);
-      this.node = node;
-      this.path = path;
+    Again(Reason reason) {
+      super(reason.path());
+      this.reason = reason;
     }
 
-    int node() {
-      return node;
-    }
-
-    String path() {
-      return path;
+    Reason reason() {
+      return reason;
     }
   }
 
-  /** The nodes do not hold the expected generation. */
-  static final class Moved extends Again {
-    private static final long serialVersionUID = 1;
+  /** Why another attempt has to be made. */
+  sealed interface Reason {
+    int node();
 
-    Moved(Obstacle first) {
-      super(first.node(), first.path());
-    }
-  }
+    /** On the node; empty when it is not known. */
+    String path();
 
-  /** Edits have to come home before anything can be sent. */
-  static final class Edited extends Again {
-    private static final long serialVersionUID = 1;
+    /** The nodes do not hold the expected generation. */
+    record Moved(int node, String path) implements Reason {}
 
-    private final transient Homecoming.Coming coming;
-
-    Edited(int node, Homecoming.Coming coming) {
-      super(node, coming.paths().findFirst().orElse(""));
-      this.coming = coming;
+    /** Edits have to come home before anything can be sent. */
+    record Edited(int node, Homecoming.Coming coming) implements Reason {
+      @Override
+      public String path() {
+        return coming.paths().findFirst().orElse("");
+      }
     }
 
-    Homecoming.Coming coming() {
-      return coming;
-    }
-  }
+    /** Nodes have refused something, which another attempt has to leave out. */
+    record Refused(List<Obstacle> obstacles) implements Reason {
+      @Override
+      public int node() {
+        return obstacles.getFirst().node();
+      }
 
-  /** Nodes have refused something, which another attempt has to leave out. */
-  static final class Refused extends Again {
-    private static final long serialVersionUID = 1;
-
-    private final transient List<Obstacle> obstacles;
-
-    Refused(List<Obstacle> obstacles) {
-      super(obstacles.getFirst().node(), obstacles.getFirst().path());
-      this.obstacles = List.copyOf(obstacles);
-    }
-
-    List<Obstacle> obstacles() {
-      return obstacles;
+      @Override
+      public String path() {
+        return obstacles.getFirst().path();
+      }
     }
   }
 
@@ -168,7 +149,7 @@ final class Push {
    * @param fresh nodes that were looked at just now
    */
   Done run(List<NodeConversation> nodes, Set<NodeConversation> fresh)
-      throws InterruptedException, NodeLost, TreeChanged, Moved, Edited, Refused {
+      throws InterruptedException, NodeFailed, TreeChanged, Again {
     FileSystems systems = FileSystems.of(nodes, conversations.editNode());
     // What was in the way at the last push may have gone since.
     checkDeviations(nodes.stream().filter(node -> !fresh.contains(node)).toList());
@@ -199,7 +180,6 @@ final class Push {
     var move = new NodeConversation.Move(target, next, options.overwrite(), options.verify());
     tell(commit(plans, systems.writers(), move, fresh));
     awaitFollowers(systems, target, decisions);
-    conversations.signatures().save();
     return new Done(move.to(), target, decisions, questions.lately());
   }
 
@@ -218,7 +198,7 @@ final class Push {
   }
 
   private void check(List<NodeConversation> nodes)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     check(nodes, conversations.known());
   }
 
@@ -226,7 +206,7 @@ final class Push {
    * @param known what they probably hold
    */
   private void check(List<NodeConversation> nodes, Manifest known)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     conversations.each(
         "check",
         nodes,
@@ -237,7 +217,7 @@ final class Push {
   }
 
   private void checkDeviations(List<NodeConversation> nodes)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     conversations.each(
         "check",
         nodes.stream().filter(node -> !node.holds().deviations().isEmpty()).toList(),
@@ -261,14 +241,13 @@ final class Push {
         && decisions.deletedByDecision().isEmpty();
   }
 
-  private void bringHome(Decisions decisions) throws Edited {
+  private void bringHome(Decisions decisions) throws Again {
     if (found.isMany()) {
       questions.askForDeletedThere(found.deleted().size(), wanted.size(), conversations.editNode());
     }
     if (!comesNothing(decisions)) {
-      throw new Edited(
-          conversations.editNode(),
-          new Homecoming.Coming(decisions.coming(), decisions.deletedByDecision(), found));
+      var coming = new Homecoming.Coming(decisions.coming(), decisions.deletedByDecision(), found);
+      throw new Again(new Reason.Edited(conversations.editNode(), coming));
     }
   }
 
@@ -308,7 +287,7 @@ final class Push {
       List<NodeConversation> writers,
       NodeConversation.Move move,
       Set<NodeConversation> fresh)
-      throws InterruptedException, NodeLost, TreeChanged, Moved, Refused {
+      throws InterruptedException, NodeFailed, TreeChanged, Again {
     var committed = Collections.synchronizedMap(new HashMap<NodeConversation, Committed>());
     boolean isAlone = writers.size() == 1;
     boolean packs = !writers.stream().allMatch(NodeConversation::isHere);
@@ -316,7 +295,7 @@ final class Push {
         var blobs =
             new Blobs(
                 scan.contents(),
-                writers.size(),
+                needs(plans),
                 packs,
                 Bases.of(plans),
                 conversations.signatures())) {
@@ -345,10 +324,19 @@ final class Push {
             });
       }
       return committed;
-    } catch (NodeLost | TreeChanged | Moved | Refused | RuntimeException failed) {
+    } catch (NodeFailed | TreeChanged | Again | RuntimeException failed) {
       abort(writers, committed);
       throw failed;
     }
+  }
+
+  /** How many nodes need each content. */
+  private static Map<String, Integer> needs(Map<NodeConversation, SyncPlan> plans) {
+    var needs = new HashMap<String, Integer>();
+    plans
+        .values()
+        .forEach(plan -> plan.blobs().forEach(hash -> needs.merge(hash, 1, Integer::sum)));
+    return needs;
   }
 
   private String what(Map<NodeConversation, SyncPlan> plans) {
@@ -384,7 +372,7 @@ final class Push {
   }
 
   private void failUnlessReady(List<NodeConversation> writers, List<Prepared> answers)
-      throws Moved, Refused {
+      throws Again {
     var refused = new ArrayList<Obstacle>();
     var moved = new ArrayList<Obstacle>();
     for (int i = 0; i < writers.size(); i++) {
@@ -407,10 +395,10 @@ final class Push {
       }
     }
     if (!moved.isEmpty()) {
-      throw new Moved(moved.getFirst());
+      throw new Again(new Reason.Moved(moved.getFirst().node(), moved.getFirst().path()));
     }
     if (!refused.isEmpty()) {
-      throw new Refused(refused);
+      throw new Again(new Reason.Refused(refused));
     }
   }
 
@@ -438,14 +426,14 @@ final class Push {
             node.abort();
             return true;
           });
-    } catch (NodeLost | TreeChanged | GpushException gone) {
+    } catch (NodeFailed | TreeChanged | GpushException gone) {
       left.forEach(conversations::drop);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void tell(Map<NodeConversation, Committed> committed) throws Moved, Refused {
+  private void tell(Map<NodeConversation, Committed> committed) throws Again {
     committed.forEach((node, answer) -> questions.tell(node.index(), answer));
     var late = new ArrayList<Obstacle>();
     var moved = new ArrayList<Obstacle>();
@@ -458,10 +446,10 @@ final class Push {
       }
     }
     if (!late.isEmpty()) {
-      throw new Refused(late);
+      throw new Again(new Reason.Refused(late));
     }
     if (!moved.isEmpty()) {
-      throw new Moved(moved.getFirst());
+      throw new Again(new Reason.Moved(moved.getFirst().node(), moved.getFirst().path()));
     }
   }
 
@@ -478,7 +466,7 @@ final class Push {
    * old.
    */
   private void awaitFollowers(FileSystems systems, Manifest target, Decisions decisions)
-      throws InterruptedException, NodeLost, TreeChanged {
+      throws InterruptedException, NodeFailed, TreeChanged {
     List<NodeConversation> behind = systems.followers();
     for (int i = 0; !behind.isEmpty(); i++) {
       check(behind, target);

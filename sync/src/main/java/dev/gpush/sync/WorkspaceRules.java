@@ -12,7 +12,6 @@ import dev.gpush.core.session.SendReason.Verdict;
 import dev.gpush.core.session.SendRules;
 import dev.gpush.sync.git.GitIndex;
 import dev.gpush.sync.git.GitPlaces;
-import dev.gpush.sync.git.IgnoreRule;
 import dev.gpush.sync.git.IgnoreTrace;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
@@ -71,9 +70,8 @@ public final class WorkspaceRules implements SendRules {
     Path here = root.resolve(relative);
     IgnoreTrace trace =
         IgnoreTrace.of(root, relative, isMissingFolder, places, git -> GitIndex.read(git.own()));
-    Optional<SendReason.Rule> rule = trace.rule().map(WorkspaceRules::rule);
     Kind kind = kind(here);
-    Verdict verdict = byRules(trace);
+    Verdict verdict = trace.verdict();
     String detail = "";
     if (verdict.isSent() && kind == Kind.LINK) {
       Optional<String> target = TreeScan.linkTarget(base(relative), here);
@@ -83,43 +81,11 @@ public final class WorkspaceRules implements SendRules {
       verdict = Verdict.NO_REGULAR_FILE;
     } else if (kind == Kind.FILE
         && verdict == Verdict.SENT
-        && !trace.isTracked()
         && Files.size(here) > limits.askOver()) {
       verdict = Verdict.LARGE;
       detail = limits.largeText();
-    } else if (verdict == Verdict.SENT && trace.isTracked()) {
-      verdict = Verdict.TRACKED;
     }
-    return new SendReason(relative.toString(), kind, verdict, trace.at(), rule, detail);
-  }
-
-  private static Verdict byRules(IgnoreTrace trace) {
-    return switch (trace.fate()) {
-      case IGNORED ->
-          trace.rule().map(IgnoreRule::line).equals(Optional.of(0))
-              ? Verdict.NEVER
-              : Verdict.IGNORED;
-      case SENT, TRACKED_ONLY ->
-          switch (trace.ending()) {
-            case AT_LINK -> Verdict.BEHIND_LINK;
-            case AT_FILE -> Verdict.BELOW_FILE;
-            case REACHED -> sent(trace);
-          };
-    };
-  }
-
-  private static Verdict sent(IgnoreTrace trace) {
-    if (trace.isTracked()) {
-      return Verdict.TRACKED;
-    }
-    return switch (trace.fate()) {
-      case TRACKED_ONLY -> Verdict.TRACKED_ONLY;
-      case SENT, IGNORED -> Verdict.SENT;
-    };
-  }
-
-  private static SendReason.Rule rule(IgnoreRule rule) {
-    return new SendReason.Rule(rule.pattern(), rule.source(), rule.line());
+    return new SendReason(relative.toString(), kind, verdict, trace.at(), trace.rule(), detail);
   }
 
   /** From the root on; the folder may be reached through links. */

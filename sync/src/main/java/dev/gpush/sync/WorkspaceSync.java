@@ -7,13 +7,11 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.home.ChangesThere;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.pace.PushAttempts;
 import dev.gpush.sync.pace.SlowNodes;
@@ -59,19 +57,11 @@ public final class WorkspaceSync implements AutoCloseable {
 
   /**
    * @param trash for what was deleted on the editors' node
-   * @param session its id, for the nodes' own records
    * @param largestNew new files of the editors' node that have more bytes stay there
    */
   public WorkspaceSync(
-      TreeScan scan,
-      Editors editors,
-      LocalTrash trash,
-      Signatures signatures,
-      String session,
-      long largestNew,
-      Clock clock,
-      Tasks tasks) {
-    this(scan, editors, trash, signatures, session, largestNew, Homecoming.SETTLED, clock, tasks);
+      TreeScan scan, Editors editors, LocalTrash trash, long largestNew, Clock clock, Tasks tasks) {
+    this(scan, editors, trash, largestNew, Homecoming.SETTLED, clock, tasks);
   }
 
   /** For tests, which do not wait as long for changes on a node to settle. */
@@ -79,8 +69,6 @@ public final class WorkspaceSync implements AutoCloseable {
       TreeScan scan,
       Editors editors,
       LocalTrash trash,
-      Signatures signatures,
-      String session,
       long largestNew,
       Duration settled,
       Clock clock,
@@ -89,7 +77,7 @@ public final class WorkspaceSync implements AutoCloseable {
     this.editors = editors;
     this.tasks = tasks.group("sync");
     this.slow = new SlowNodes(clock, this.tasks);
-    this.conversations = new Conversations(session, editors.node(), signatures, slow, this.tasks);
+    this.conversations = new Conversations(editors.node(), slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
     this.last = new LastPush(scan.root(), clock);
     this.obstacles = new Obstacles(editors.node());
@@ -117,7 +105,7 @@ public final class WorkspaceSync implements AutoCloseable {
         try {
           attempt(nodes, options, mustCheck, talk);
           return last.require(options, talk);
-        } catch (NodeLost lost) {
+        } catch (NodeFailed lost) {
           attempts.failed("", _ -> lost.failure());
         } catch (Push.Again again) {
           int attempt = requireSteady(again, attempts);
@@ -135,7 +123,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private void attempt(List<SyncNode> nodes, PushOptions options, boolean mustCheck, Talk talk)
-      throws InterruptedException, NodeLost, TreeChanged, Push.Again {
+      throws InterruptedException, NodeFailed, TreeChanged, Push.Again {
     OpeningConversations opening = conversations.open(nodes);
     PushOptions usual = usual(options);
     Scan found;
@@ -145,7 +133,7 @@ public final class WorkspaceSync implements AutoCloseable {
         conversations.ask(nodes, editors.bringHome());
       }
       found = scan.scan(talk);
-    } catch (InterruptedException | NodeLost | TreeChanged | RuntimeException failed) {
+    } catch (InterruptedException | NodeFailed | TreeChanged | RuntimeException failed) {
       conversations.abandon(opening);
       throw failed;
     }
@@ -254,15 +242,18 @@ public final class WorkspaceSync implements AutoCloseable {
         Conversations.requireReachable(nodes);
         try {
           return attemptLooked(nodes, mustCheck);
-        } catch (NodeLost lost) {
-          attempts.failed("", _ -> lost.failure());
-          if (attempts.count() >= 2 || !lost.slow().isEmpty()) {
-            throw new NodeFailed(lost);
+        } catch (NodeFailed failed) {
+          if (!failed.isLost()) {
+            throw failed;
+          }
+          attempts.failed("", _ -> failed.failure());
+          if (attempts.count() >= 2) {
+            throw failed;
           }
         } catch (Push.Again again) {
           int attempt = requireSteady(again, attempts);
           mustCheck |= isForAnotherLook(again);
-          if (again instanceof Push.Moved) {
+          if (again.reason() instanceof Push.Reason.Moved) {
             home.awaitSettled(attempt);
           }
           Set<Path> folders = bring(again, nodes, Talk.silent(), attempt);
@@ -275,7 +266,7 @@ public final class WorkspaceSync implements AutoCloseable {
       }
     } catch (GpushException failed) {
       if (failed.failure() instanceof SyncFailure.NodeCannotWrite cannot) {
-        throw new NodeFailed(cannot.node(), failed);
+        throw NodeFailed.of(cannot.node(), failed);
       }
       throw failed;
     }
@@ -289,7 +280,7 @@ public final class WorkspaceSync implements AutoCloseable {
   public Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException {
     try (SlowNodes.Watch _ = inBackground(nodes)) {
       return conversations.learn(nodes);
-    } catch (NodeLost | NodeFailed lost) {
+    } catch (NodeFailed lost) {
       return Optional.empty();
     }
   }
@@ -327,9 +318,9 @@ public final class WorkspaceSync implements AutoCloseable {
           List<NodeConversation> one = conversations.of(List.of(node));
           Manifest here = looked.get().manifest();
           return home.comeHome(one, due, here, usual(PushOptions.save()), last);
-        } catch (NodeLost lost) {
-          if (attempt >= 2 || !lost.slow().isEmpty()) {
-            throw new NodeFailed(lost);
+        } catch (NodeFailed failed) {
+          if (attempt >= 2 || !failed.isLost()) {
+            throw failed;
           }
         }
       }
@@ -347,7 +338,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Pushed attemptLooked(List<SyncNode> nodes, boolean mustCheck)
-      throws InterruptedException, NodeLost, NodeFailed, TreeChanged, Push.Again {
+      throws InterruptedException, NodeFailed, TreeChanged, Push.Again {
     Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
     var fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
@@ -370,27 +361,28 @@ public final class WorkspaceSync implements AutoCloseable {
 
   /** What refused something says what to leave out, and needs no look unless it has changed. */
   private boolean isForAnotherLook(Push.Again again) {
-    return !(again instanceof Push.Refused refused) || obstacles.add(refused.obstacles());
+    return !(again.reason() instanceof Push.Reason.Refused(var refused)) || obstacles.add(refused);
   }
 
   /** Returns the folders in which something may have changed. */
   private Set<Path> bring(Push.Again again, List<SyncNode> nodes, Talk talk, int attempt)
       throws InterruptedException {
-    if (!(again instanceof Push.Edited edited)) {
+    if (!(again.reason() instanceof Push.Reason.Edited(_, var coming))) {
       return Set.of();
     }
-    last.decided(edited.coming().decided());
-    obstacles.forget(edited.coming().decided());
+    last.decided(coming.decided());
+    obstacles.forget(coming.decided());
     boolean isEnough = attempt >= PushAttempts.MOST / 2;
-    return home.bring(conversations.of(nodes), edited.coming(), isEnough, talk);
+    return home.bring(conversations.of(nodes), coming, isEnough, talk);
   }
 
   private static int requireSteady(Push.Again again, PushAttempts attempts) {
     return attempts.failed(
-        again.path(),
+        again.reason().path(),
         all ->
             new GpushException(
-                new SyncFailure.KeptChanging(all, again.node(), again.path()), again));
+                new SyncFailure.KeptChanging(all, again.reason().node(), again.reason().path()),
+                again));
   }
 
   private int requireSteady(TreeChanged changed, PushAttempts attempts) {

@@ -9,7 +9,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -18,6 +17,7 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.pace.NodeWaiting;
+import dev.gpush.sync.scan.FolderListener;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
@@ -83,13 +83,17 @@ public class SyncFixture {
         GitPlaces.of(Map.of("HOME", base.resolve("home").toString(), "GIT_CONFIG_NOSYSTEM", "1"));
     var scan =
         new TreeScan(
-            laptop.path(), places, ScanLimits.standard(), base.resolve("cache"), clock, tasks);
+            laptop.path(),
+            places,
+            ScanLimits.standard(),
+            base.resolve("cache"),
+            new FolderListener() {},
+            clock,
+            tasks);
     return new WorkspaceSync(
         scan,
         editors,
         new LocalTrash(base.resolve("trash"), clock),
-        new Signatures(base.resolve("signatures")),
-        "session-1",
         LARGEST_NEW,
         Duration.ofMillis(100),
         clock,
@@ -123,8 +127,7 @@ public class SyncFixture {
   /** What a node holds now. It looks at every path, and answers in a conversation of its own. */
   static NodeHolds held(SyncNode node) throws IOException, InterruptedException {
     try (var conversation =
-        NodeConversation.open(
-            node, "session-1", Manifest.empty(), new NodeWaiting(Clock.system()))) {
+        NodeConversation.open(node, Manifest.empty(), new NodeWaiting(Clock.system()))) {
       return conversation.holds();
     }
   }

@@ -3,11 +3,11 @@ package dev.gpush.sync;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.scan.FolderListener;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
 import java.nio.file.Files;
@@ -55,19 +55,12 @@ final class SyncTimes {
             places,
             ScanLimits.standard(),
             base.resolve("cache"),
+            new FolderListener() {},
             Clock.system(),
             tasks);
     var trash = new LocalTrash(base.resolve("trash"), Clock.system());
     try (var sync =
-        new WorkspaceSync(
-            scan,
-            Editors.on(0),
-            trash,
-            new Signatures(base.resolve("signatures")),
-            "times",
-            1_000_000,
-            Clock.system(),
-            tasks)) {
+        new WorkspaceSync(scan, Editors.on(0), trash, 1_000_000, Clock.system(), tasks)) {
       List<SyncNode> all = List.copyOf(nodes);
       Action push = () -> sync.push(all, PushOptions.standard(), Talk.silent());
       System.out.printf("%d files, %d nodes%n", files, count);

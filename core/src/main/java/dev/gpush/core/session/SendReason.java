@@ -116,6 +116,14 @@ public record SendReason(
    * @param line from 1; 0 for names that gpush itself leaves out
    */
   public record Rule(String pattern, String file, int line) {
+    public static Rule builtIn(String name) {
+      return new Rule(name, "gpush", 0);
+    }
+
+    public boolean isBuiltIn() {
+      return line == 0;
+    }
+
     /** It says what is sent after all. */
     public boolean includes() {
       return pattern.startsWith("!");
@@ -123,7 +131,7 @@ public record SendReason(
 
     /** {@code data/ (.gitignore:3)}. */
     public String text() {
-      return line == 0 ? pattern : pattern + " (" + file + ":" + line + ")";
+      return isBuiltIn() ? pattern : pattern + " (" + file + ":" + line + ")";
     }
   }
 }

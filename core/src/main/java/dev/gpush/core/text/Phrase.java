@@ -63,7 +63,7 @@ public final class Phrase {
     return number + " " + what + (number == 1 ? "" : "s");
   }
 
-  /** Sizes for messages: 14 GB. */
+  /** Sizes for messages: 14 GB, 1.2 MB. */
   public static String size(long bytes) {
     if (bytes < 1000) {
       return bytes + " B";
@@ -74,8 +74,8 @@ public final class Phrase {
       value /= 1000;
       unit++;
     }
-    return String.format(
-        Locale.ROOT, value < 9.95 ? "%.1f %sB" : "%.0f %sB", value, "kMGTP".charAt(unit));
+    String number = String.format(Locale.ROOT, value < 9.95 ? "%.1f" : "%.0f", value);
+    return number.replace(".0", "") + " " + "kMGTP".charAt(unit) + "B";
   }
 
   public static List<String> capped(List<String> lines) {

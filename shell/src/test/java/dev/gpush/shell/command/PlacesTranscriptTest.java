@@ -106,14 +106,14 @@ final class PlacesTranscriptTest {
     desk.sessions.ending =
         new Sessions.Ending(
             List.of(new Sessions.Ending.Going(7, "run 7 (train.py, 2 ranks, 3m)")),
-            Optional.of("3 files, 14.0 GB, exist only on the nodes of devbox and would be lost"));
+            Optional.of("3 files, 14 GB, exist only on the nodes of devbox and would be lost"));
 
     desk.expect(
         """
         $ gpush down --dry-run
         devbox would give back 2 cpu nodes on local
           would stop run 7 (train.py, 2 ranks, 3m)
-          would ask first: 3 files, 14.0 GB, exist only on the nodes of devbox and would be lost
+          would ask first: 3 files, 14 GB, exist only on the nodes of devbox and would be lost
         """);
     assertEquals(List.of(), desk.sessions.calls);
     assertTrue(desk.sessions.all.containsKey("devbox"));

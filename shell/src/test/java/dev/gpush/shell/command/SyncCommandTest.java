@@ -142,7 +142,7 @@ final class SyncCommandTest {
         devbox is not synced; all nodes have G43; 1 file held
           held: model.py: changed here 2026-11-27 12:15:04 and on node 0 2026-11-27 12:16:10
           gpush sync -s devbox --keep laptop PATH sends what is here, --keep node PATH takes node 0's
-          trash here: 1 file, 1.0 MB, in /home/me/.gpush/trash/p
+          trash here: 1 file, 1 MB, in /home/me/.gpush/trash/p
           trash of node 0: 2 files, 10 B, in /n/p.gpush/trash
         $ gpush sync --keep node model.py src
         2> devbox has G44 on all nodes

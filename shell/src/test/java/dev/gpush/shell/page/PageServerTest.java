@@ -509,7 +509,7 @@ final class PageServerTest {
   @Test
   void asksBeforeRunsAndFilesAreLost() throws Exception {
     String running = "run 7 (train.py) is in progress on devbox; stop it and give the nodes back?";
-    String files = "3 files, 14.0 GB, exist only on the nodes of devbox; give the nodes back?";
+    String files = "3 files, 14 GB, exist only on the nodes of devbox; give the nodes back?";
     desk.sessions.runInProgress = Optional.of(running);
     desk.sessions.questionOnDown = Optional.of(files);
     var browser = Browser.loggedIn(server.open());

@@ -8,7 +8,7 @@ import java.util.Arrays;
  */
 public final class Signature {
   private static final int LEAST_BLOCK = 256;
-  static final int MOST_BLOCK = 1 << 17;
+  private static final int MOST_BLOCK = 1 << 17;
 
   /** The blocks of one gigabyte. */
   static final int MOST_BLOCKS = 1 << 13;

@@ -1,5 +1,6 @@
 package dev.gpush.sync.git;
 
+import dev.gpush.core.session.SendReason.Rule;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,12 +24,12 @@ final class IgnoreFile {
   /** In bytes, as all text here. */
   private static final String BYTE_ORDER_MARK = "\u00EF\u00BB\u00BF";
 
-  private record Rule(FastIgnoreRule matcher, IgnoreRule rule) {}
+  private record Line(FastIgnoreRule matcher, Rule rule) {}
 
-  private final List<Rule> rules;
+  private final List<Line> rules;
   private final boolean ignoresCase;
 
-  private IgnoreFile(List<Rule> rules, boolean ignoresCase) {
+  private IgnoreFile(List<Line> rules, boolean ignoresCase) {
     this.rules = List.copyOf(rules);
     this.ignoresCase = ignoresCase;
   }
@@ -53,7 +54,7 @@ final class IgnoreFile {
   private static IgnoreFile parse(String text, String source, boolean ignoresCase) {
     String body =
         text.startsWith(BYTE_ORDER_MARK) ? text.substring(BYTE_ORDER_MARK.length()) : text;
-    var rules = new ArrayList<Rule>();
+    var rules = new ArrayList<Line>();
     int number = 0;
     for (String raw : body.split("\n", -1)) {
       number++;
@@ -63,8 +64,8 @@ final class IgnoreFile {
       }
       var matcher = new FastIgnoreRule(ignoresCase ? folded(line) : line);
       if (!matcher.isEmpty()) {
-        var rule = new IgnoreRule(source, number, fromBytes(line.strip()), matcher.getNegation());
-        rules.add(new Rule(matcher, rule));
+        var rule = new Rule(fromBytes(line.stripTrailing()), source, number);
+        rules.add(new Line(matcher, rule));
       }
     }
     return new IgnoreFile(rules, ignoresCase);
@@ -73,7 +74,7 @@ final class IgnoreFile {
   /**
    * @param path below the folder that the file is for
    */
-  Optional<IgnoreRule> match(String path, boolean isFolder) {
+  Optional<Rule> match(String path, boolean isFolder) {
     String bytes = ignoresCase ? folded(toBytes(path)) : toBytes(path);
     for (int i = rules.size() - 1; i >= 0; i--) {
       if (rules.get(i).matcher().isMatch(bytes, isFolder, true)) {

@@ -1,5 +1,6 @@
 package dev.gpush.sync.git;
 
+import dev.gpush.core.session.SendReason.Rule;
 import java.io.IOException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -33,8 +34,8 @@ public final class IgnoreStack {
 
   /** One ignore file and the folder that it is for, and the level to use when it has no match. */
   private record Level(IgnoreFile file, String base, Optional<Level> outer) {
-    Optional<IgnoreRule> match(String path, boolean isFolder) {
-      Optional<IgnoreRule> found = file.match(path.substring(base.length()), isFolder);
+    Optional<Rule> match(String path, boolean isFolder) {
+      Optional<Rule> found = file.match(path.substring(base.length()), isFolder);
       return found.isPresent() ? found : outer.flatMap(level -> level.match(path, isFolder));
     }
   }
@@ -44,7 +45,7 @@ public final class IgnoreStack {
    *
    * @param rule the rule that decided; empty when none did
    */
-  public record Decision(Fate fate, Optional<IgnoreRule> rule) {}
+  public record Decision(Fate fate, Optional<Rule> rule) {}
 
   public enum Fate {
     SENT,
@@ -212,18 +213,18 @@ public final class IgnoreStack {
 
   public Decision decide(String name, boolean isFolder) {
     if (name.equals(GIT)) {
-      return new Decision(Fate.IGNORED, Optional.of(IgnoreRule.builtIn(GIT)));
+      return new Decision(Fate.IGNORED, Optional.of(Rule.builtIn(GIT)));
     }
     if (base.isEmpty() && name.equals(".gpush")) {
-      return new Decision(Fate.IGNORED, Optional.of(IgnoreRule.builtIn(name)));
+      return new Decision(Fate.IGNORED, Optional.of(Rule.builtIn(name)));
     }
     if (trackedOnly) {
       return new Decision(
           isTracked(name, isFolder) ? Fate.TRACKED_ONLY : Fate.IGNORED, Optional.empty());
     }
-    Optional<IgnoreRule> rule = own.flatMap(level -> level.match(base + name, isFolder));
+    Optional<Rule> rule = own.flatMap(level -> level.match(base + name, isFolder));
     if (rule.isEmpty() && NEVER.contains(name)) {
-      rule = Optional.of(IgnoreRule.builtIn(name));
+      rule = Optional.of(Rule.builtIn(name));
     }
     return rule.isPresent() ? decided(rule, name, isFolder) : decideByGit(name, isFolder);
   }
@@ -238,7 +239,7 @@ public final class IgnoreStack {
     return decided(git.flatMap(level -> level.match(gitBase + name, isFolder)), name, isFolder);
   }
 
-  private Decision decided(Optional<IgnoreRule> rule, String name, boolean isFolder) {
+  private Decision decided(Optional<Rule> rule, String name, boolean isFolder) {
     if (rule.isEmpty() || rule.orElseThrow().includes()) {
       return new Decision(Fate.SENT, rule);
     }

@@ -1,5 +1,7 @@
 package dev.gpush.sync.git;
 
+import dev.gpush.core.session.SendReason.Rule;
+import dev.gpush.core.session.SendReason.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -14,19 +16,8 @@ import java.util.Set;
  *
  * @param rule that decided, about the path or a folder above it; it may also include the path
  * @param at the path, or the folder above it, that the rule is about
- * @param isTracked git tracks this file
- * @param ending how far it got
  */
-public record IgnoreTrace(
-    IgnoreStack.Fate fate, Optional<IgnoreRule> rule, String at, boolean isTracked, Ending ending) {
-  /** Where the way to a path ends. */
-  public enum Ending {
-    REACHED,
-    /** A folder on the way is a link, which is not followed. */
-    AT_LINK,
-    /** A folder on the way is a file. */
-    AT_FILE
-  }
+public record IgnoreTrace(Verdict verdict, Optional<Rule> rule, String at) {
 
   /**
    * Looks at the path as it is there; one that is not there counts as a file.
@@ -42,7 +33,7 @@ public record IgnoreTrace(
       IgnoreStack.IndexReader indexes)
       throws IOException {
     IgnoreStack stack = IgnoreStack.at(root, places, indexes);
-    Optional<IgnoreRule> rule = Optional.empty();
+    Optional<Rule> rule = Optional.empty();
     String at = "";
     for (int i = 0; ; i++) {
       String name = path.getName(i).toString();
@@ -60,15 +51,22 @@ public record IgnoreTrace(
       }
       boolean isTracked = !isFolder && stack.isTrackedFile(name);
       if (isLast || decision.fate() == IgnoreStack.Fate.IGNORED) {
-        return new IgnoreTrace(decision.fate(), rule, at, isTracked, Ending.REACHED);
+        return new IgnoreTrace(verdict(decision.fate(), rule, isTracked), rule, at);
       }
       if (!isFolder) {
-        Ending ending = Files.isSymbolicLink(here) ? Ending.AT_LINK : Ending.AT_FILE;
-        return new IgnoreTrace(
-            decision.fate(), rule, path.subpath(0, i + 1).toString(), isTracked, ending);
+        Verdict end = Files.isSymbolicLink(here) ? Verdict.BEHIND_LINK : Verdict.BELOW_FILE;
+        return new IgnoreTrace(end, rule, path.subpath(0, i + 1).toString());
       }
       stack = stack.enter(name, here, names(here), decision.fate(), indexes);
     }
+  }
+
+  private static Verdict verdict(IgnoreStack.Fate fate, Optional<Rule> rule, boolean isTracked) {
+    return switch (fate) {
+      case IGNORED -> rule.filter(Rule::isBuiltIn).isPresent() ? Verdict.NEVER : Verdict.IGNORED;
+      case TRACKED_ONLY -> isTracked ? Verdict.TRACKED : Verdict.TRACKED_ONLY;
+      case SENT -> isTracked ? Verdict.TRACKED : Verdict.SENT;
+    };
   }
 
   private static Set<String> names(Path folder) {

@@ -1,10 +1,10 @@
 package dev.gpush.sync.home;
 
 import dev.gpush.core.task.Clock;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.node.FoundNames;
 import dev.gpush.sync.node.NodeConversation;
-import dev.gpush.sync.scan.Sizes;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Merge;
@@ -403,7 +403,7 @@ public final class ChangesThere {
         return Optional.of("programs call their output so");
       }
       if (name.size() > largestNew) {
-        return Optional.of("it has more than " + Sizes.text(largestNew) + " (sync.new-from-node)");
+        return Optional.of("it has more than " + Phrase.size(largestNew) + " (sync.new-from-node)");
       }
       if (name.isOfRun() && !isCode) {
         return Optional.of("a run was on when it was written");

@@ -1,15 +1,12 @@
 package dev.gpush.sync.home;
 
-import dev.gpush.core.text.Sha256;
-import dev.gpush.sync.node.SyncMessages;
+import dev.gpush.sync.scan.FileReading;
 import dev.gpush.sync.tree.Entry;
-import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
-import java.security.MessageDigest;
 import java.util.Optional;
 
 /** Whether files and links of the working tree are as they are expected. */
@@ -33,7 +30,7 @@ public final class LocalFile {
           Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
               && Files.size(file) == size
               && isExecutable(file) == executable
-              && hash(file).equals(hash);
+              && FileReading.hash(file).equals(hash);
       case Entry.Link(var target) ->
           Files.isSymbolicLink(file) && Files.readSymbolicLink(file).toString().equals(target);
     };
@@ -41,17 +38,5 @@ public final class LocalFile {
 
   private static boolean isExecutable(Path file) throws IOException {
     return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OWNER_EXECUTE);
-  }
-
-  public static String hash(Path file) throws IOException {
-    MessageDigest digest = Sha256.digest();
-    try (var in = Files.newInputStream(file)) {
-      byte[] piece = in.readNBytes(SyncMessages.MAX_PIECE);
-      while (piece.length > 0) {
-        digest.update(piece);
-        piece = in.readNBytes(SyncMessages.MAX_PIECE);
-      }
-    }
-    return Hashes.hex(digest.digest());
   }
 }

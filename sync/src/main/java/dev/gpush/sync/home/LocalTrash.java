@@ -5,11 +5,9 @@ import dev.gpush.core.task.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -175,16 +173,16 @@ public final class LocalTrash {
   /** What it has, counted when that may have changed; empty when there is nothing. */
   public Optional<SyncView.Trash> contents() {
     if (counted.isEmpty()) {
-      counted = Optional.of(count());
+      counted = Optional.of(count(folder));
     }
     return counted.filter(trash -> trash.files() > 0);
   }
 
-  private SyncView.Trash count() {
+  private static SyncView.Trash count(Path below) {
     var bytes = new AtomicLong();
     var files = new AtomicInteger();
-    if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-      try (Stream<Path> all = Files.walk(folder)) {
+    if (Files.isDirectory(below, LinkOption.NOFOLLOW_LINKS)) {
+      try (Stream<Path> all = Files.walk(below)) {
         all.filter(path -> !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
             .forEach(
                 path -> {
@@ -195,7 +193,7 @@ public final class LocalTrash {
         // It is removed at this moment: what was counted so far is about right.
       }
     }
-    return new SyncView.Trash(Optional.empty(), folder.toString(), bytes.get(), files.get());
+    return new SyncView.Trash(Optional.empty(), below.toString(), bytes.get(), files.get());
   }
 
   // ---- the limit
@@ -220,18 +218,12 @@ public final class LocalTrash {
     }
     long left = mostBytes;
     for (int i = 1; i < folders.size(); i++) {
-      left -= bytes(folders.get(i));
+      left -= count(folders.get(i)).bytes();
       if ((left < 0 || i > MOST_FOLDERS) && !fresh.contains(folders.get(i))) {
         remove(folders.get(i));
       }
     }
     fresh.clear();
-  }
-
-  private static long bytes(Path below) throws IOException {
-    try (Stream<Path> all = Files.walk(below)) {
-      return all.mapToLong(LocalTrash::size).sum();
-    }
   }
 
   private static long size(Path path) {
@@ -242,23 +234,13 @@ public final class LocalTrash {
     }
   }
 
-  private static void remove(Path below) throws IOException {
-    Files.walkFileTree(
-        below,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-              throws IOException {
-            Files.delete(file);
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult postVisitDirectory(Path folder, IOException failed)
-              throws IOException {
-            Files.delete(folder);
-            return FileVisitResult.CONTINUE;
-          }
-        });
+  private static void remove(Path below) {
+    try (Stream<Path> all = Files.walk(below)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    } catch (IOException | UncheckedIOException stays) {
+      // It is tried again when something else is put there.
+    }
   }
 }

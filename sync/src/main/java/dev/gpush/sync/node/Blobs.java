@@ -111,7 +111,7 @@ public final class Blobs implements AutoCloseable {
   public record Base(String path, String hash) {}
 
   private final Contents contents;
-  private final int nodes;
+  private final Map<String, Integer> needs;
   private final boolean packs;
   private final Map<String, Base> bases;
   private final Signatures signatures;
@@ -123,16 +123,20 @@ public final class Blobs implements AutoCloseable {
 
   /**
    * @param contents where the content of each hash is
-   * @param nodes how many need about the same contents
+   * @param needs how many nodes need a content; one, unless it says otherwise
    * @param packs compresses and sends changes only, which costs more than it saves for nodes that
    *     are this machine
    * @param bases of contents that may go as patches
    * @param signatures of what was sent before, and what is sent now
    */
   public Blobs(
-      Contents contents, int nodes, boolean packs, Map<String, Base> bases, Signatures signatures) {
+      Contents contents,
+      Map<String, Integer> needs,
+      boolean packs,
+      Map<String, Base> bases,
+      Signatures signatures) {
     this.contents = contents;
-    this.nodes = nodes;
+    this.needs = Map.copyOf(needs);
     this.packs = packs;
     this.bases = Map.copyOf(bases);
     this.signatures = signatures;
@@ -154,16 +158,17 @@ public final class Blobs implements AutoCloseable {
         contents
             .of(hash)
             .orElseThrow(() -> new IllegalStateException("no file has the content " + hash));
+    int nodes = needs.getOrDefault(hash, 1);
     if (nodes == 1 || isWhole || size(file) > SHARED_BYTES) {
       encode(hash, file, isWhole, wire::sendBlob);
       return;
     }
-    for (byte[] piece : pieces(hash, file)) {
+    for (byte[] piece : pieces(hash, file, nodes)) {
       wire.send(SyncMessages.Kind.BLOB, piece);
     }
   }
 
-  private List<byte[]> pieces(String hash, Path file) throws IOException, TreeChanged {
+  private List<byte[]> pieces(String hash, Path file, int nodes) throws IOException, TreeChanged {
     Shared one = shared.computeIfAbsent(hash, _ -> new Shared(nodes));
     one.lock.lock();
     try {

@@ -69,8 +69,7 @@ public final class NodeConversation implements Closeable {
    * @param known what it probably still holds: then it reports only differences
    * @param waiting for this node, from now on
    */
-  public static NodeConversation open(
-      SyncNode node, String session, Manifest known, NodeWaiting waiting)
+  public static NodeConversation open(SyncNode node, Manifest known, NodeWaiting waiting)
       throws IOException, InterruptedException {
     NodeInfo info = node.info();
     var conversation =
@@ -81,7 +80,6 @@ public final class NodeConversation implements Closeable {
           Json.object(
               "root", info.workspace(),
               "state", info.state(),
-              "session", session,
               "node", info.index(),
               "known", known.root()));
       conversation.wire.flush();

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Hashes files that may be written to at the same time. For one thread. */
-final class FileReading {
+public final class FileReading {
   private static final int BUFFER_BYTES = 256 << 10;
 
   /** A file that changed while it was read is read again this many times … */
@@ -46,7 +46,6 @@ final class FileReading {
 
   private final Path root;
   private final Clock clock;
-  private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
 
   FileReading(Path root, Clock clock) {
     this.root = root;
@@ -104,10 +103,12 @@ final class FileReading {
     return FileStamp.look(file);
   }
 
-  private String hash(Path file) throws IOException {
+  /** SHA-256 of a file; a link is not followed. */
+  public static String hash(Path file) throws IOException {
     MessageDigest digest = Sha256.digest();
     try (SeekableByteChannel channel =
         Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+      var buffer = ByteBuffer.allocate(Math.clamp(channel.size() + 1, 1, BUFFER_BYTES));
       while (channel.read(buffer.clear()) >= 0) {
         digest.update(buffer.flip());
       }

@@ -6,7 +6,7 @@ import java.util.function.Predicate;
 /** Is told which folders a scan looks into, so that changes in them can be watched. */
 public interface FolderListener {
   /** Called before the folder is listed: what changes from now on must be reported. */
-  void entering(Path folder);
+  default void entering(Path folder) {}
 
   /**
    * The folder was listed.
@@ -17,15 +17,5 @@ public interface FolderListener {
   default void listed(Path folder, Predicate<String> isIgnored) {}
 
   /** The folder is no longer looked into. */
-  void left(Path folder);
-
-  static FolderListener none() {
-    return new FolderListener() {
-      @Override
-      public void entering(Path folder) {}
-
-      @Override
-      public void left(Path folder) {}
-    };
-  }
+  default void left(Path folder) {}
 }

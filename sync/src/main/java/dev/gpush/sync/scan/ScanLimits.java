@@ -1,5 +1,7 @@
 package dev.gpush.sync.scan;
 
+import dev.gpush.core.text.Phrase;
+
 /**
  * Above these limits the user is asked before anything is sent (product.md, "Which folder" and
  * "What is sent").
@@ -15,7 +17,7 @@ public record ScanLimits(long files, long bytes, long askOver) {
 
   /** Why a file is asked about. */
   public String largeText() {
-    return "over " + Sizes.text(askOver) + " and not in git";
+    return "over " + Phrase.size(askOver) + " and not in git";
   }
 
   public ScanLimits askOver(long other) {

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.Clean;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.git.IgnoreStack;
 import java.io.IOException;
@@ -66,7 +67,7 @@ final class ScanQuestions {
       String why =
           files > limits.files()
               ? "more than " + limits.files() + " files"
-              : "more than " + Sizes.text(limits.bytes());
+              : "more than " + Phrase.size(limits.bytes());
       ask(talk, why, files, bytes, ignoring("PATTERN"));
       cache.agreeTo(files, bytes);
     }
@@ -114,7 +115,7 @@ final class ScanQuestions {
    * @param instead after which it is not asked again
    */
   private void ask(Talk talk, String why, long files, long bytes, String instead) {
-    String size = files == 0 ? "" : " (" + files + " files, " + Sizes.text(bytes) + ")";
+    String size = files == 0 ? "" : " (" + files + " files, " + Phrase.size(bytes) + ")";
     try {
       talk.confirm(root + ": " + why + size + ". Send it?", YES);
     } catch (GpushException failed) {

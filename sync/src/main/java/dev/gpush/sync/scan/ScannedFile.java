@@ -6,16 +6,10 @@ import java.util.Optional;
 /**
  * Something that is sent.
  *
- * @param exact where it is, when its path as text does not say that in every locale
  * @param target of a link
  */
-record ScannedFile(
-    String path,
-    Optional<Path> exact,
-    FileStamp.Look look,
-    Optional<String> target,
-    boolean tracked) {
+record ScannedFile(String path, FileStamp.Look look, Optional<String> target, boolean tracked) {
   Path file(Path root) {
-    return exact.orElseGet(() -> root.resolve(path));
+    return root.resolve(path);
   }
 }

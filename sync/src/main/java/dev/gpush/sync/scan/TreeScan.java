@@ -3,15 +3,16 @@ package dev.gpush.sync.scan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.session.SendReason;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitPlaces;
-import dev.gpush.sync.git.IgnoreRule;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.git.IgnoreTrace;
+import dev.gpush.sync.tree.Contents;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
@@ -94,12 +95,6 @@ public final class TreeScan {
     this.questions = new ScanQuestions(this.root, places, limits, cache);
     this.git = new GitFiles(listener, clock);
     this.savedAt = clock.nanos();
-  }
-
-  /** As the other, without a watcher. */
-  public TreeScan(
-      Path root, GitPlaces places, ScanLimits limits, Path cacheFile, Clock clock, Tasks tasks) {
-    this(root, places, limits, cacheFile, FolderListener.none(), clock, tasks);
   }
 
   /** Why hardly anybody means this folder to be a workspace, as a clause about it. */
@@ -322,11 +317,13 @@ public final class TreeScan {
   private Scan scan(Manifest found, Map<String, String> recent, TreeWalk seen) throws IOException {
     Map<String, String> leftOut = seen.odd();
     leftOut.putAll(left);
-    return new Scan(
-        found,
-        new FoundContents(found, recent, root, seen),
-        GitFolder.around(root).map(GitFolder::head),
-        leftOut);
+    // What was just read is found at once.
+    Contents contents =
+        hash ->
+            Optional.ofNullable(recent.get(hash))
+                .or(() -> found.pathsOf(hash).stream().findFirst())
+                .map(root::resolve);
+    return new Scan(found, contents, GitFolder.around(root).map(GitFolder::head), leftOut);
   }
 
   /** What is left is as it was before. */
@@ -384,9 +381,12 @@ public final class TreeScan {
 
   private Optional<String> whyIgnored(Path path) throws IOException {
     IgnoreTrace trace = IgnoreTrace.of(root, path, false, places, git::index);
-    return trace.fate() == IgnoreStack.Fate.IGNORED
-        ? trace.rule().map(IgnoreRule::text)
-        : Optional.empty();
+    return switch (trace.verdict()) {
+      case IGNORED -> trace.rule().map(SendReason.Rule::text);
+      case NEVER -> trace.rule().map(name -> name.pattern() + " (never sent)");
+      case SENT, TRACKED, LARGE, TRACKED_ONLY -> Optional.empty();
+      case LEADS_OUT, NO_REGULAR_FILE, BEHIND_LINK, BELOW_FILE, OUTSIDE -> Optional.empty();
+    };
   }
 
   /**
@@ -442,7 +442,7 @@ public final class TreeScan {
    *
    * @param base the link's folder from the root on, empty or ending in a slash
    */
-  public static Optional<String> linkTarget(String base, Path link) throws IOException {
+  public static Optional<String> linkTarget(String base, Path link) {
     return TreeWalk.target(base, link);
   }
 

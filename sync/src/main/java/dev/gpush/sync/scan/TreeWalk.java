@@ -41,19 +41,21 @@ final class TreeWalk {
   /** Linux takes no longer paths. */
   private static final int MAX_PATH_BYTES = 4_096;
 
+  /** What is read in the place of bytes that are not UTF-8. */
+  private static final char NO_UTF8 = '\uFFFD';
+
   /** After so many, a folder in which names come and go all the time is taken as it was seen. */
   private static final int MOST_LISTINGS = 5;
 
   /** This many of a kind are named one by one. */
   private static final int MAX_NAMED = 5;
 
-  /**
-   * One name in a folder.
-   *
-   * @param name as exact as possible
-   * @param isUtf8 the name is exact
-   */
-  private record Child(String name, boolean isUtf8, Path file, FileStamp.Look look) {}
+  /** One name in a folder. */
+  private record Child(String name, Path file, FileStamp.Look look) {
+    boolean isUtf8() {
+      return TreeWalk.isUtf8(file.getFileName());
+    }
+  }
 
   /** What a further look at some folders has found: entries before and now. */
   static final class Changes {
@@ -379,9 +381,7 @@ final class TreeWalk {
       throw new GpushException(new SyncFailure.TooManyFiles(root.toString(), MAX_ENTRIES));
     }
     found++;
-    Optional<Path> exact = ExactNames.isAscii(path) ? Optional.empty() : Optional.of(child.file());
-    files.add(
-        new ScannedFile(path, exact, child.look(), target, stack.isTrackedFile(child.name())));
+    files.add(new ScannedFile(path, child.look(), target, stack.isTrackedFile(child.name())));
   }
 
   /** One in which a name vanishes is listed again: all of it may have been moved away. */
@@ -425,9 +425,8 @@ final class TreeWalk {
   }
 
   private static void child(Path file, FileStamp.Look look, Map<String, Child> children) {
-    Optional<String> name = ExactNames.name(file);
-    String known = name.orElse(file.getFileName().toString());
-    children.put(known, new Child(known, name.isPresent(), file, look));
+    String name = file.getFileName().toString();
+    children.put(name, new Child(name, file, look));
   }
 
   private Optional<FileStamp.Look> look(Path file) throws IOException {
@@ -443,9 +442,21 @@ final class TreeWalk {
         new SyncFailure.Unreadable(root.relativize(file).toString(), FileReason.of(why)), why);
   }
 
-  /** The target of a link in this folder; empty when it leads out. */
-  static Optional<String> target(String base, Path link) throws IOException {
-    return ExactNames.target(link).filter(text -> staysInside(base, text));
+  /** The target of a link in this folder; empty when it leads out, or cannot be read. */
+  static Optional<String> target(String base, Path link) {
+    try {
+      Path target = Files.readSymbolicLink(link);
+      boolean isSent = isUtf8(target) && staysInside(base, target.toString());
+      return isSent ? Optional.of(target.toString()) : Optional.empty();
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
+  }
+
+  /** Else the path as text is another path. */
+  private static boolean isUtf8(Path path) {
+    String text = path.toString();
+    return text.indexOf(NO_UTF8) < 0 || path.getFileSystem().getPath(text).equals(path);
   }
 
   /** Whether a relative target, from a link in this folder, does not lead above the root. */

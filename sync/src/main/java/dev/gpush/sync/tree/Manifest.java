@@ -4,11 +4,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * One state of a tree: path → entry, and the hash of it all. The next state shares with it what has
@@ -19,21 +22,30 @@ public final class Manifest {
   public static final Comparator<String> ORDER = Manifest::compare;
 
   private static final Manifest EMPTY =
-      new Manifest(Buckets.empty(), Buckets.empty(), ManifestRoot.empty(), 0);
+      new Manifest(noBuckets(), noBuckets(), ManifestRoot.empty(), 0);
 
   /** Of a hash: they say in which bucket its paths are. */
   private static final int HEX_DIGITS = 3;
 
-  private final Buckets byPath;
-  private final Buckets byContent;
+  // Entries by path, in buckets of which a change touches few. Never changed.
+  private final List<SortedMap<String, Entry>> byPath;
+  private final List<SortedMap<String, Entry>> byContent;
   private final ManifestRoot hash;
   private final int size;
 
-  private Manifest(Buckets byPath, Buckets byContent, ManifestRoot hash, int size) {
+  private Manifest(
+      List<SortedMap<String, Entry>> byPath,
+      List<SortedMap<String, Entry>> byContent,
+      ManifestRoot hash,
+      int size) {
     this.byPath = byPath;
     this.byContent = byContent;
     this.hash = hash;
     this.size = size;
+  }
+
+  private static List<SortedMap<String, Entry>> noBuckets() {
+    return Collections.nCopies(ManifestRoot.BUCKETS, new TreeMap<>(ORDER));
   }
 
   public static Manifest of(Map<String, Entry> entries) {
@@ -49,27 +61,32 @@ public final class Manifest {
   /** A copy of all, sorted by the paths' UTF-8 bytes. */
   public SortedMap<String, Entry> entries() {
     var sorted = new TreeMap<String, Entry>(ORDER);
-    for (int number = 0; number < Buckets.COUNT; number++) {
-      byPath.get(number).addAll(sorted);
-    }
+    byPath.forEach(sorted::putAll);
     return Collections.unmodifiableSortedMap(sorted);
   }
 
   public Optional<Entry> get(String path) {
-    return byPath.get(ManifestRoot.bucket(path)).get(path);
+    return Optional.ofNullable(byPath.get(ManifestRoot.bucket(path)).get(path));
   }
 
   /** The paths of the files with this content. */
   public List<String> pathsOf(String hash) {
     var paths = new ArrayList<String>();
     if (Hashes.isHash(hash)) {
-      byContent.get(contentBucket(hash)).addPathsOf(hash, paths);
+      byContent
+          .get(contentBucket(hash))
+          .forEach(
+              (path, entry) -> {
+                if (entry instanceof Entry.File file && file.hash().equals(hash)) {
+                  paths.add(path);
+                }
+              });
     }
     return paths;
   }
 
   private static int contentBucket(String hash) {
-    return Integer.parseInt(hash, 0, HEX_DIGITS, 16) % Buckets.COUNT;
+    return Integer.parseInt(hash, 0, HEX_DIGITS, 16) % ManifestRoot.BUCKETS;
   }
 
   /** The next state in the making, from this one. */
@@ -88,17 +105,14 @@ public final class Manifest {
 
   /** The paths that are not the same in both, sorted. */
   public List<String> differences(Manifest other) {
-    var paths = new ArrayList<String>();
-    if (root().equals(other.root())) {
-      return paths;
-    }
-    for (int number = 0; number < Buckets.COUNT; number++) {
+    var paths = new TreeSet<String>(ORDER);
+    for (int number = 0; number < ManifestRoot.BUCKETS; number++) {
       if (!hash.isSame(number, other.hash)) {
-        byPath.get(number).addDifferences(other.byPath.get(number), paths);
+        paths.addAll(byPath.get(number).keySet());
+        paths.addAll(other.byPath.get(number).keySet());
       }
     }
-    paths.sort(ORDER);
-    return paths;
+    return paths.stream().filter(path -> !get(path).equals(other.get(path))).toList();
   }
 
   /** Changes of a manifest, which cost work in proportion to them. */
@@ -139,28 +153,45 @@ public final class Manifest {
       if (changes.isEmpty()) {
         return before;
       }
-      var paths = new Buckets.Changes();
-      var contents = new Buckets.Changes();
+      var byPath = new NextBuckets(before.byPath);
+      var byContent = new NextBuckets(before.byContent);
       changes.forEach(
           (path, entry) -> {
-            paths.put(ManifestRoot.bucket(path), path, entry);
+            byPath.put(ManifestRoot.bucket(path), path, entry);
             // First: what it had and what it has may be in one bucket.
-            putContent(contents, path, before.get(path), Optional.empty());
-            putContent(contents, path, entry, entry);
+            content(before.get(path))
+                .ifPresent(hash -> byContent.put(contentBucket(hash), path, Optional.empty()));
+            content(entry).ifPresent(hash -> byContent.put(contentBucket(hash), path, entry));
           });
-      Buckets byPath = before.byPath.after(paths);
       return new Manifest(
-          byPath,
-          before.byContent.after(contents),
-          before.hash.after(paths.buckets(), byPath),
-          size);
+          byPath.all, byContent.all, before.hash.after(byPath.touched, byPath.all), size);
     }
 
-    private static void putContent(
-        Buckets.Changes contents, String path, Optional<Entry> of, Optional<Entry> to) {
-      if (of.orElse(null) instanceof Entry.File(_, _, var hash)) {
-        contents.put(contentBucket(hash), path, to);
+    private static Optional<String> content(Optional<Entry> of) {
+      return of.orElse(null) instanceof Entry.File file
+          ? Optional.of(file.hash())
+          : Optional.empty();
+    }
+  }
+
+  /** Buckets in the making: only those that are touched are copied. */
+  private static final class NextBuckets {
+    private final List<SortedMap<String, Entry>> all;
+    private final Set<Integer> touched = new HashSet<>();
+
+    NextBuckets(List<SortedMap<String, Entry>> before) {
+      this.all = new ArrayList<>(before);
+    }
+
+    /**
+     * @param entry empty: the path is gone from this bucket
+     */
+    void put(int number, String path, Optional<Entry> entry) {
+      if (touched.add(number)) {
+        all.set(number, new TreeMap<>(all.get(number)));
       }
+      SortedMap<String, Entry> bucket = all.get(number);
+      entry.ifPresentOrElse(now -> bucket.put(path, now), () -> bucket.remove(path));
     }
   }
 

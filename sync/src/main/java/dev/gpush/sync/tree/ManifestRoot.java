@@ -4,6 +4,9 @@ import dev.gpush.core.text.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.zip.CRC32;
 
 /**
@@ -13,6 +16,8 @@ import java.util.zip.CRC32;
  * files/root.py} is the same.
  */
 final class ManifestRoot {
+  static final int BUCKETS = 1024;
+
   private static final byte[] NONE = new byte[0];
 
   private final byte[][] hashes;
@@ -33,7 +38,7 @@ final class ManifestRoot {
 
   /** Of no entries. */
   static ManifestRoot empty() {
-    var hashes = new byte[Buckets.COUNT][];
+    var hashes = new byte[BUCKETS][];
     Arrays.fill(hashes, NONE);
     return new ManifestRoot(hashes);
   }
@@ -43,12 +48,12 @@ final class ManifestRoot {
    *
    * @param touched the buckets that are other than here
    */
-  ManifestRoot after(Iterable<Integer> touched, Buckets entries) {
+  ManifestRoot after(Set<Integer> touched, List<SortedMap<String, Entry>> entries) {
     byte[][] next = hashes.clone();
     var lines = new ManifestLines();
     for (int number : touched) {
-      Bucket bucket = entries.get(number);
-      next[number] = bucket.size() == 0 ? NONE : bucket.hash(lines);
+      entries.get(number).forEach(lines::add);
+      next[number] = entries.get(number).isEmpty() ? NONE : lines.hash();
     }
     return new ManifestRoot(next);
   }
@@ -66,6 +71,6 @@ final class ManifestRoot {
   static int bucket(String path) {
     var crc = new CRC32();
     crc.update(path.getBytes(StandardCharsets.UTF_8));
-    return (int) (crc.getValue() % Buckets.COUNT);
+    return (int) (crc.getValue() % BUCKETS);
   }
 }

@@ -1,8 +1,6 @@
 package dev.gpush.sync.watch;
 
-import dev.gpush.sync.scan.ExactNames;
 import java.io.IOException;
-import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -14,6 +12,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * One inotify instance of Linux, through the C library. Thread-safe; one thread may {@link #read}.
@@ -68,24 +68,16 @@ final class Inotify implements AutoCloseable {
   private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO =
       STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
-  private static final AddressLayout POINTER = ValueLayout.ADDRESS;
+  private static final MemoryLayout POINTER = ValueLayout.ADDRESS;
+  private static final MemoryLayout INT = ValueLayout.JAVA_INT;
+  private static final MemoryLayout LONG = ValueLayout.JAVA_LONG;
 
-  private final MethodHandle addWatch =
-      call(
-          "inotify_add_watch",
-          ValueLayout.JAVA_INT,
-          ValueLayout.JAVA_INT,
-          POINTER,
-          ValueLayout.JAVA_INT);
-  private final MethodHandle removeWatch =
-      call("inotify_rm_watch", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT);
-  private final MethodHandle readBytes =
-      call("read", ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, POINTER, ValueLayout.JAVA_LONG);
-  private final MethodHandle writeBytes =
-      call("write", ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, POINTER, ValueLayout.JAVA_LONG);
-  private final MethodHandle poll =
-      call("poll", ValueLayout.JAVA_INT, POINTER, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT);
-  private final MethodHandle closeFile = call("close", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT);
+  private final Call addWatch = Call.of("inotify_add_watch", INT, INT, POINTER, INT);
+  private final Call removeWatch = Call.of("inotify_rm_watch", INT, INT, INT);
+  private final Call readBytes = Call.of("read", LONG, INT, POINTER, LONG);
+  private final Call writeBytes = Call.of("write", LONG, INT, POINTER, LONG);
+  private final Call poll = Call.of("poll", INT, POINTER, LONG, INT);
+  private final Call closeFile = Call.of("close", INT, INT);
 
   private final int events;
   private final int stop;
@@ -106,6 +98,39 @@ final class Inotify implements AutoCloseable {
     }
   }
 
+  /** A function of the C library. */
+  private record Call(String name, MethodHandle handle) {
+    static Call of(String name, MemoryLayout result, MemoryLayout... parameters) {
+      MethodHandle handle =
+          LINKER.downcallHandle(
+              LINKER.defaultLookup().findOrThrow(name),
+              FunctionDescriptor.of(result, parameters),
+              Linker.Option.captureCallState("errno"));
+      return new Call(name, handle);
+    }
+
+    /** Its result, or the negative number of its error. */
+    long run(Object... arguments) {
+      try (var arena = Arena.ofConfined()) {
+        MemorySegment state = arena.allocate(STATE);
+        var all = new ArrayList<Object>(List.of(state));
+        all.addAll(List.of(arguments));
+        long result = ((Number) handle.invokeWithArguments(all)).longValue();
+        return result < 0 ? -(int) ERRNO.get(state, 0L) : result;
+      } catch (Throwable impossible) {
+        throw new IllegalStateException(name, impossible);
+      }
+    }
+
+    long require(Object... arguments) throws Failed {
+      long result = run(arguments);
+      if (result < 0) {
+        throw new Failed(name, (int) -result);
+      }
+      return result;
+    }
+  }
+
   /** One change in a watched folder. */
   @FunctionalInterface
   interface Listener {
@@ -118,108 +143,47 @@ final class Inotify implements AutoCloseable {
   }
 
   Inotify() throws Failed {
-    try (var arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      events =
-          (int)
-              checked(
-                  "inotify_init1",
-                  state,
-                  (int)
-                      call("inotify_init1", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
-                          .invokeExact(state, FLAGS));
-      stop =
-          (int)
-              checked(
-                  "eventfd",
-                  state,
-                  (int)
-                      call(
-                              "eventfd",
-                              ValueLayout.JAVA_INT,
-                              ValueLayout.JAVA_INT,
-                              ValueLayout.JAVA_INT)
-                          .invokeExact(state, 0, FLAGS));
-    } catch (Failed failed) {
-      throw failed;
-    } catch (Throwable impossible) {
-      throw new IllegalStateException("inotify_init1", impossible);
-    }
-  }
-
-  private static MethodHandle call(String name, MemoryLayout result, MemoryLayout... parameters) {
-    return LINKER.downcallHandle(
-        LINKER.defaultLookup().findOrThrow(name),
-        FunctionDescriptor.of(result, parameters),
-        Linker.Option.captureCallState("errno"));
-  }
-
-  private static long checked(String call, MemorySegment state, long result) throws Failed {
-    if (result < 0) {
-      throw new Failed(call, (int) ERRNO.get(state, 0L));
-    }
-    return result;
+    events = (int) Call.of("inotify_init1", INT, INT).require(FLAGS);
+    stop = (int) Call.of("eventfd", INT, INT, INT).require(0, FLAGS);
   }
 
   /** Watches a folder; one that is watched already keeps its number. */
   int add(Path folder) throws Failed {
-    byte[] name = ExactNames.bytes(folder);
     try (var arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      MemorySegment path = arena.allocate(name.length + 1L);
-      MemorySegment.copy(name, 0, path, ValueLayout.JAVA_BYTE, 0, name.length);
-      int watch = (int) addWatch.invokeExact(state, events, path, WATCHED);
-      return (int) checked("inotify_add_watch", state, watch);
-    } catch (Failed failed) {
-      throw failed;
-    } catch (Throwable impossible) {
-      throw new IllegalStateException("inotify_add_watch", impossible);
+      return (int) addWatch.require(events, arena.allocateFrom(folder.toString()), WATCHED);
     }
   }
 
   /** A watch that is gone already is no failure. */
   void remove(int watch) {
-    try (var arena = Arena.ofConfined()) {
-      int _ = (int) removeWatch.invokeExact(arena.allocate(STATE), events, watch);
-    } catch (Throwable impossible) {
-      throw new IllegalStateException("inotify_rm_watch", impossible);
-    }
+    removeWatch.run(events, watch);
   }
 
   /** Hands over events until {@link #stop}; {@code batch} is called after each group of them. */
   void read(Listener listener, Runnable batch) throws Failed {
     try (var arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
       MemorySegment buffer = arena.allocate(BUFFER_BYTES, Integer.BYTES);
       MemorySegment both = arena.allocate(2L * Long.BYTES, Long.BYTES);
       while (true) {
         watchFor(both, 0, events);
         watchFor(both, 1, stop);
-        int ready = (int) poll.invokeExact(state, both, 2L, FOREVER);
-        if (ready < 0 && (int) ERRNO.get(state, 0L) != INTERRUPTED) {
-          throw new Failed("poll", (int) ERRNO.get(state, 0L));
-        }
-        if (both.get(ValueLayout.JAVA_SHORT, Long.BYTES + Integer.BYTES + 2L) != 0) {
-          return;
-        }
-        isReading = true;
-        long count = (long) readBytes.invokeExact(state, events, buffer, (long) BUFFER_BYTES);
-        if (count < 0) {
-          int number = (int) ERRNO.get(state, 0L);
-          if (number == AGAIN || number == INTERRUPTED) {
-            isReading = false;
-            continue;
+        try {
+          poll.require(both, 2L, FOREVER);
+          if (both.get(ValueLayout.JAVA_SHORT, Long.BYTES + Integer.BYTES + 2L) != 0) {
+            return;
           }
-          throw new Failed("read", number);
+          isReading = true;
+          long count = readBytes.require(events, buffer, (long) BUFFER_BYTES);
+          parse(buffer, count, listener);
+          isReading = false;
+          batch.run();
+        } catch (Failed failed) {
+          if (failed.number() != AGAIN && failed.number() != INTERRUPTED) {
+            throw failed;
+          }
+          isReading = false;
         }
-        parse(buffer, count, listener);
-        isReading = false;
-        batch.run();
       }
-    } catch (Failed failed) {
-      throw failed;
-    } catch (Throwable impossible) {
-      throw new IllegalStateException("reading inotify", impossible);
     }
   }
 
@@ -228,10 +192,7 @@ final class Inotify implements AutoCloseable {
     try (var arena = Arena.ofConfined()) {
       MemorySegment one = arena.allocate(2L * Long.BYTES, Long.BYTES);
       watchFor(one, 0, events);
-      int ready = (int) poll.invokeExact(arena.allocate(STATE), one, 1L, 0);
-      return ready != 0;
-    } catch (Throwable impossible) {
-      throw new IllegalStateException("poll", impossible);
+      return poll.run(one, 1L, 0) != 0;
     }
   }
 
@@ -262,23 +223,15 @@ final class Inotify implements AutoCloseable {
   /** Has {@link #read} return. */
   void stop() {
     try (var arena = Arena.ofConfined()) {
-      MemorySegment one = arena.allocate(ValueLayout.JAVA_LONG);
-      one.set(ValueLayout.JAVA_LONG, 0, 1L);
-      long _ = (long) writeBytes.invokeExact(arena.allocate(STATE), stop, one, (long) Long.BYTES);
-    } catch (Throwable impossible) {
-      throw new IllegalStateException("write", impossible);
+      MemorySegment one = arena.allocateFrom(ValueLayout.JAVA_LONG, 1L);
+      writeBytes.run(stop, one, (long) Long.BYTES);
     }
   }
 
   /** Only when no thread reads any longer. */
   @Override
   public void close() {
-    try (var arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      int _ = (int) closeFile.invokeExact(state, events);
-      int _ = (int) closeFile.invokeExact(state, stop);
-    } catch (Throwable impossible) {
-      throw new IllegalStateException("close", impossible);
-    }
+    closeFile.run(events);
+    closeFile.run(stop);
   }
 }

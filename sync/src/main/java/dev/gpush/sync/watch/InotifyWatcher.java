@@ -287,10 +287,10 @@ final class InotifyWatcher implements TreeWatcher {
   }
 
   @Override
-  public Coverage coverage() {
+  public Optional<String> lacking() {
     lock.lock();
     try {
-      return lacking.<Coverage>map(Coverage.ByScan::new).orElseGet(Coverage.Complete::new);
+      return lacking;
     } finally {
       lock.unlock();
     }

@@ -2,12 +2,13 @@ package dev.gpush.sync.watch;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * For file systems and machines without events: everything has to be looked at now and then. It
- * reports nothing by itself; its coverage says so.
+ * reports nothing by itself.
  */
 final class ScanningWatcher implements TreeWatcher {
   private final String reason;
@@ -62,8 +63,8 @@ final class ScanningWatcher implements TreeWatcher {
   }
 
   @Override
-  public Coverage coverage() {
-    return new Coverage.ByScan(reason);
+  public Optional<String> lacking() {
+    return Optional.of(reason);
   }
 
   @Override

@@ -2,13 +2,14 @@ package dev.gpush.sync.watch;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
  * Reports folders in which something may have changed. Thread-safe.
  *
- * <p>It may report too much, never too little: what it cannot watch makes its {@link #coverage}
- * less than complete, and what it may have missed is reported as everything.
+ * <p>It may report too much, never too little: what it cannot watch is {@link #lacking}, and what
+ * it may have missed is reported as everything.
  */
 public interface TreeWatcher extends AutoCloseable {
   /**
@@ -38,7 +39,11 @@ public interface TreeWatcher extends AutoCloseable {
   /** Has a call of {@link #await} return now. */
   void wake();
 
-  Coverage coverage();
+  /**
+   * Why some changes are only found by looking at everything now and then, for the user: what the
+   * operating system lacks. Empty when all are reported.
+   */
+  Optional<String> lacking();
 
   @Override
   void close();

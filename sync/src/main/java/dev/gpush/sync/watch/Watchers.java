@@ -39,7 +39,7 @@ public final class Watchers {
 
   private Watchers() {}
 
-  /** A watcher for this tree; where events do not work, one whose coverage says why. */
+  /** A watcher for this tree; where events do not work, one that says why. */
   public static TreeWatcher of(Path root, Tasks tasks) {
     return of(root, tasks, Linker.nativeLinker().defaultLookup());
   }

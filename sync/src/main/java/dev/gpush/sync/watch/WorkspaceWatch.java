@@ -2,10 +2,8 @@ package dev.gpush.sync.watch;
 
 import dev.gpush.core.task.Clock;
 import dev.gpush.sync.git.GitFolder;
-import dev.gpush.sync.scan.ExactNames;
 import dev.gpush.sync.scan.FolderListener;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -73,8 +71,9 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     watcher.forget(folder);
   }
 
-  public Coverage coverage() {
-    return watcher.coverage();
+  /** As {@link TreeWatcher#lacking}. */
+  public Optional<String> lacking() {
+    return watcher.lacking();
   }
 
   /** How late a change may be noticed where it is not reported. */
@@ -156,8 +155,9 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   }
 
   private synchronized long scanAt() {
-    Duration least = watcher.coverage().isComplete() ? timing.check() : timing.scan();
-    int share = watcher.coverage().isComplete() ? CHECK_SHARE : SCAN_SHARE;
+    boolean isReported = watcher.lacking().isEmpty();
+    Duration least = isReported ? timing.check() : timing.scan();
+    int share = isReported ? CHECK_SHARE : SCAN_SHARE;
     Duration most = scanTook.multipliedBy(share);
     return scannedAt + (most.compareTo(least) > 0 ? most : least).toNanos();
   }
@@ -232,12 +232,8 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   }
 
   private String base(Path folder) {
-    Path relative = root.relativize(folder);
-    String text = new String(ExactNames.bytes(folder), StandardCharsets.UTF_8);
-    return relative.toString().isEmpty()
-        ? ""
-        : text.substring(new String(ExactNames.bytes(root), StandardCharsets.UTF_8).length() + 1)
-            + "/";
+    String relative = root.relativize(folder).toString();
+    return relative.isEmpty() ? "" : relative + "/";
   }
 
   /** Git is changing the tree; a lock that is left over is not waited for twice. */

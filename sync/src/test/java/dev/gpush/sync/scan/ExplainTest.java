@@ -129,7 +129,13 @@ final class ExplainTest {
     try (Tasks tasks = Tasks.named("explain-test", (_, failure) -> failure.printStackTrace())) {
       var scan =
           new TreeScan(
-              made.path(), places(myHome), ScanLimits.standard(), cache, Clock.system(), tasks);
+              made.path(),
+              places(myHome),
+              ScanLimits.standard(),
+              cache,
+              new FolderListener() {},
+              Clock.system(),
+              tasks);
       sent = new TreeSet<>(scan.scan(new FakeTalk()).manifest().entries().keySet());
     }
     for (String path : all(made.path())) {

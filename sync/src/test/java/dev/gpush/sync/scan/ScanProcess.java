@@ -31,7 +31,13 @@ final class ScanProcess {
     try (Tasks tasks = Tasks.named("scan", (_, failure) -> failure.printStackTrace())) {
       var scan =
           new TreeScan(
-              work, places, ScanLimits.standard(), base.resolve("cache"), Clock.system(), tasks);
+              work,
+              places,
+              ScanLimits.standard(),
+              base.resolve("cache"),
+              new FolderListener() {},
+              Clock.system(),
+              tasks);
       print(scan.scan(Talk.silent()));
       if (arguments.length > 1) {
         Path folder = work.resolve(arguments[1]);

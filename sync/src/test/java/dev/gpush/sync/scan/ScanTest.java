@@ -64,7 +64,14 @@ class ScanTest {
 
   private TreeScan scan(Path root, ScanLimits limits) {
     var places = GitPlaces.of(Map.of("HOME", home.toString(), "GIT_CONFIG_NOSYSTEM", "1"));
-    return new TreeScan(root, places, limits, base.resolve("cache"), Clock.system(), tasks);
+    return new TreeScan(
+        root,
+        places,
+        limits,
+        base.resolve("cache"),
+        new FolderListener() {},
+        Clock.system(),
+        tasks);
   }
 
   private TreeScan scan() {
@@ -103,6 +110,7 @@ class ScanTest {
               places,
               ScanLimits.standard(),
               base.resolve("cache-" + tree),
+              new FolderListener() {},
               Clock.system(),
               tasks);
       Set<String> actual = sent(scan);

@@ -203,7 +203,7 @@ final class WatcherTest {
       Files.writeString(root.resolve("train.py"), "x = 1\n");
 
       assertTrue(failing.await(FOREVER).everything());
-      assertFalse(failing.coverage().isComplete());
+      assertTrue(failing.lacking().isPresent());
     }
   }
 
@@ -223,13 +223,13 @@ final class WatcherTest {
       few.watch(root);
       few.watch(Files.createDirectory(root.resolve("a")));
       few.watch(root.resolve("a"));
-      assertTrue(few.coverage().isComplete());
+      assertEquals(Optional.empty(), few.lacking());
 
       few.watch(Files.createDirectory(root.resolve("b")));
       few.watch(Files.createDirectory(root.resolve("c")));
 
       assertEquals(0, few.size());
-      String reason = few.coverage().reason();
+      String reason = few.lacking().orElseThrow();
       assertTrue(reason.startsWith("it has more than 2 folders, half of what"), reason);
       assertTrue(reason.contains("fs.inotify.max_user_watches (now "), reason);
       assertTrue(few.await(FOREVER).everything());
@@ -262,7 +262,7 @@ final class WatcherTest {
   void aSystemWithoutInotifyIsLookedAt() {
     TreeWatcher other = Watchers.of(root, tasks, _ -> Optional.empty());
 
-    assertEquals(new Coverage.ByScan("events are not used on this system yet"), other.coverage());
+    assertEquals(Optional.of("events are not used on this system yet"), other.lacking());
     other.close();
   }
 

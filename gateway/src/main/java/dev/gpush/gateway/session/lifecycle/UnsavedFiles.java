@@ -8,7 +8,6 @@ import dev.gpush.gateway.session.live.SessionAgents;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiPredicate;
@@ -18,8 +17,6 @@ import java.util.function.BiPredicate;
  * lost.
  */
 final class UnsavedFiles {
-  private static final List<String> UNITS = List.of("bytes", "kB", "MB", "GB", "TB");
-  private static final int STEP = 1000;
   private static final int MOST_NAMED = 3;
 
   /** An agent searches for 20 s at most. */
@@ -85,7 +82,7 @@ final class UnsavedFiles {
       LiveSession session, long files, long bytes, List<String> named, List<String> silent) {
     var words = new StringBuilder();
     if (files > 0) {
-      words.append(Phrase.counted(files, "file")).append(", ").append(size(bytes));
+      words.append(Phrase.counted(files, "file")).append(", ").append(Phrase.size(bytes));
       words.append(files == 1 ? ", exists" : ", exist").append(" only on the nodes of ");
       words.append(session.name()).append(" and would be lost (");
       words.append(String.join(", ", named.stream().limit(MOST_NAMED).toList()));
@@ -96,17 +93,5 @@ final class UnsavedFiles {
       words.append(String.join(", ", silent)).append(" for files that exist only there");
     }
     return words.toString();
-  }
-
-  static String size(long bytes) {
-    double value = bytes;
-    int unit = 0;
-    while (value >= STEP && unit < UNITS.size() - 1) {
-      value /= STEP;
-      unit++;
-    }
-    return unit == 0
-        ? bytes + " " + UNITS.getFirst()
-        : String.format(Locale.ROOT, "%.1f %s", value, UNITS.get(unit));
   }
 }

@@ -21,7 +21,6 @@ import dev.gpush.launch.node.LinkNode;
 import dev.gpush.launch.node.NodeEnvironments;
 import dev.gpush.link.Link;
 import dev.gpush.sync.WorkspaceSync;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -113,8 +112,6 @@ public final class SessionWorks {
             scan(entry, config, files, watch),
             editors(config, syncNodes.size()),
             new LocalTrash(new SessionFiles(home).trash(entry), clock),
-            new Signatures(files.resolve("signatures")),
-            entry.id(),
             config.flatMap(read -> read.number("sync.new-from-node")).orElse(LARGEST_NEW),
             clock,
             group),

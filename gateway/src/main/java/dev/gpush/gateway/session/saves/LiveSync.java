@@ -214,7 +214,7 @@ public final class LiveSync implements AutoCloseable {
    * @return false when changes are not noticed here: then the caller has to look itself
    */
   public boolean awaitPending(Duration limit) throws InterruptedException {
-    return watch.coverage().isComplete() && state.awaitPending(limit);
+    return watch.lacking().isEmpty() && state.awaitPending(limit);
   }
 
   /** After a moment in which a save that is on its way may arrive. */

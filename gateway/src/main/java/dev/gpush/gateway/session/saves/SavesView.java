@@ -51,7 +51,7 @@ final class SavesView {
           && !now.isSynced()
           && now.held().isEmpty()
           && now.versions().held().isEmpty()
-          && watch.coverage().isComplete()
+          && watch.lacking().isEmpty()
           && clock.nanos() - end < 0) {
         Thread.sleep(SETTLE_PAUSE);
         now = now();
@@ -63,7 +63,7 @@ final class SavesView {
   }
 
   SyncView now() {
-    boolean isCalm = watch.isCalm() && watch.coverage().isComplete();
+    boolean isCalm = watch.isCalm() && watch.lacking().isEmpty();
     Optional<String> closed = session.closed();
     SaveState.Moment moment = state.moment();
     boolean isOff = moment.mode() == SyncView.Mode.OFF;
@@ -88,7 +88,7 @@ final class SavesView {
         sync.home().staying().entrySet().stream()
             .map(each -> new SyncView.Held(each.getKey(), each.getValue()))
             .toList(),
-        isOff ? watch.coverage().reason() : watching(),
+        isOff ? watch.lacking().orElse("") : watching(),
         versions,
         "");
   }
@@ -108,13 +108,12 @@ final class SavesView {
 
   private String watching() {
     String slow = sync.there().slow();
-    return watch.coverage().isComplete()
-        ? slow.isEmpty()
-            ? ""
-            : "node " + sync.editNode() + " looks at its files every few seconds, because " + slow
-        : "looks every "
-            + DurationText.of(watch.delay())
-            + ", because "
-            + watch.coverage().reason();
+    Optional<String> lacking = watch.lacking();
+    if (lacking.isPresent()) {
+      return "looks every " + DurationText.of(watch.delay()) + ", because " + lacking.get();
+    }
+    return slow.isEmpty()
+        ? ""
+        : "node " + sync.editNode() + " looks at its files every few seconds, because " + slow;
   }
 }

@@ -100,7 +100,7 @@ final class UnsavedFilesTest {
     String question = unanswered(() -> up(larger, FakeTalk.unattended()));
 
     assertEquals(
-        "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0: ckpt.pt);"
+        "1 file, 15 B, exists only on the nodes of devbox and would be lost (node 0: ckpt.pt);"
             + " give the nodes back?",
         question);
     assertEquals(question, unanswered(() -> gateway.down(DEVBOX, false, FakeTalk.unattended())));
@@ -129,7 +129,7 @@ final class UnsavedFilesTest {
     assertEquals(List.of(1), end.running().stream().map(Ending.Going::number).toList());
     assertEquals(
         Optional.of(
-            "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0:"
+            "1 file, 15 B, exists only on the nodes of devbox and would be lost (node 0:"
                 + " ckpt.pt)"),
         end.lost());
     assertTrue(Files.exists(file));
@@ -145,7 +145,7 @@ final class UnsavedFilesTest {
     var questions =
         List.of(
             "run 1 (sleep, 1 rank, AGE) is in progress on devbox; stop it and give the nodes back?",
-            "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0:"
+            "1 file, 15 B, exists only on the nodes of devbox and would be lost (node 0:"
                 + " ckpt.pt); give the nodes back?");
 
     var down = FakeTalk.unattended();

@@ -8,7 +8,6 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.WorkspaceSync;
-import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.LocalTrash;
@@ -17,7 +16,6 @@ import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Merge;
-import dev.gpush.sync.watch.Coverage;
 import dev.gpush.sync.watch.Hints;
 import dev.gpush.sync.watch.TreeWatcher;
 import dev.gpush.sync.watch.WatchTiming;
@@ -94,8 +92,8 @@ final class RetriesTest {
     public void wake() {}
 
     @Override
-    public Coverage coverage() {
-      return new Coverage.Complete();
+    public Optional<String> lacking() {
+      return Optional.empty();
     }
 
     @Override
@@ -181,8 +179,6 @@ final class RetriesTest {
                 scan,
                 new Editors(0, Merge.Editing.STAYS),
                 new LocalTrash(folder.resolve("trash"), clock),
-                new Signatures(folder.resolve("signatures")),
-                "id",
                 0,
                 clock,
                 tasks),
