@@ -17,7 +17,6 @@ import dev.gpush.ssh.connection.Routes;
 import dev.gpush.ssh.files.HomeIdentity;
 import dev.gpush.ssh.files.JdkEd25519;
 import dev.gpush.ssh.files.KeyFiles;
-import dev.gpush.ssh.files.ListenerFile;
 import dev.gpush.ssh.files.PortMemory;
 import dev.gpush.ssh.files.SshAddress;
 import dev.gpush.ssh.files.SshConfigFiles;
@@ -66,7 +65,6 @@ public final class SshGateway implements AutoCloseable {
   private final SshServer server;
   private final SocketServices services;
   private final SshAddress address;
-  private final ListenerFile listener;
   private final Tasks tasks;
   private final SshConfigFiles config;
   private final AtomicBoolean isClosed = new AtomicBoolean();
@@ -87,13 +85,11 @@ public final class SshGateway implements AutoCloseable {
       Tasks tasks,
       SshConfigFiles config,
       SshAddress address,
-      ListenerFile listener,
       Logins logins,
       Clock clock) {
     this.server = server;
     this.services = services;
     this.address = address;
-    this.listener = listener;
     this.tasks = tasks;
     this.config = config;
     this.clock = clock;
@@ -114,7 +110,6 @@ public final class SshGateway implements AutoCloseable {
     KeyPair user = keys.userKey();
     var identity = HomeIdentity.of(host);
     var ports = new PortMemory(settings.home());
-    var listener = new ListenerFile(settings.home());
     Tasks own = tasks.group("ssh");
     var logins = new Logins(clock);
     var connections = new Connections(own, routes);
@@ -133,11 +128,9 @@ public final class SshGateway implements AutoCloseable {
       if (taken.isEmpty()) {
         if (address instanceof SshAddress.Port(var number)) {
           ports.remember(number);
-          listener.write(number);
         }
         var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, address);
-        var gateway =
-            new SshGateway(server, services, own, config, address, listener, logins, clock);
+        var gateway = new SshGateway(server, services, own, config, address, logins, clock);
         server.addSessionListener(gateway.new Refusal());
         return gateway;
       }
@@ -307,7 +300,6 @@ public final class SshGateway implements AutoCloseable {
     if (isClosed.getAndSet(true)) {
       return;
     }
-    listener.delete();
     for (var session : open) {
       end(session, stopping.map(Stopping::reason).orElse("the gpush gateway is stopping"));
     }
