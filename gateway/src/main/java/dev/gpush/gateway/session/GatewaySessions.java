@@ -214,7 +214,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     TurnQueue.Turn turn = entered.turn().get();
     if (entered.isNew()) {
       ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
-      PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
+      PendingRequest pending = this.pending.begin(session, turn, config, wish, talk);
       following.follow(session, pending, true, talk, isEnough);
       boolean isTaken = reuse.takeIfElsewhere(session, talk);
       return isTaken ? Optional.empty() : Optional.of(new Found(session, views.of(session, true)));
@@ -273,7 +273,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         there -> reuse.begin(there, request, config, wish, consent, talk),
         name ->
             new LiveSession(
-                requests.intent(name, config, wish, request),
+                requests.intent(name, config, wish),
                 requests.candidates(config, wish).getFirst(),
                 ledger,
                 registry.changes()));
@@ -286,7 +286,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     SessionName name = request.name().orElse(new SessionName("devbox"));
     Optional<LiveSession> waiting = registry.waiting(request.name(), config.root());
     ResolvedUp wish = waiting.map(session -> asked.over(session.entry())).orElse(asked);
-    return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
+    return placement.outlook(requests.intent(name, config, wish), config, wish);
   }
 
   @Override

@@ -12,7 +12,6 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
-import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.lifecycle.EndConsent;
 import dev.gpush.gateway.session.lifecycle.PythonChange;
 import dev.gpush.gateway.session.lifecycle.SessionEndings;
@@ -136,8 +135,7 @@ final class SessionReuse {
     if (!request.existing().mayBeReplaced()) {
       throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
     }
-    LedgerEntry asked = requests.intent(session.name(), config, wish, request);
-    placement.requireSense(asked, request, config, wish);
+    placement.requireSense(requests.intent(session.name(), config, wish), config, wish);
     return true;
   }
 
