@@ -16,6 +16,7 @@ import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
 import dev.gpush.gateway.session.lifecycle.PendingRequests;
@@ -306,7 +307,8 @@ final class Recovery {
     // Bids that are not queued are released once one of the others has the gang.
     Bid top = kept.getFirst();
     Backend first = backends.named(top.backend()).map(top::at).orElse(session.backend());
-    session.move(session.entry().asking(kept, session.entry().reservation().inherit()), first);
+    Reservation was = session.entry().reservation();
+    session.move(session.entry().with(was.asking(kept, was.inherit())), first);
     session.waits(unknown.map(why -> FailureText.clause(why.failure())).orElse(TAKEN_UP));
   }
 

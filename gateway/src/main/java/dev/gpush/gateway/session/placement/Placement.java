@@ -21,6 +21,7 @@ import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionTiming;
 import java.time.Duration;
@@ -113,7 +114,8 @@ public final class Placement {
 
   private static LedgerEntry asking(
       LedgerEntry entry, Backend first, List<Bid> bids, ResolvedUp wish) {
-    return entry.asking(bids, first.capabilities().inherited(wish.environment()));
+    Map<String, String> inherits = first.capabilities().inherited(wish.environment());
+    return entry.with(entry.reservation().asking(bids, inherits));
   }
 
   static GpushException nowhere(List<Refusal> refusals) {
@@ -273,7 +275,8 @@ public final class Placement {
     }
 
     private GangRequest request(Bid bid) {
-      return requests.gang(session.entry().with(bid), config);
+      LedgerEntry entry = session.entry();
+      return requests.gang(entry.with(entry.reservation().only(bid)), config);
     }
 
     /** Enters a bid into the race. */
@@ -314,8 +317,8 @@ public final class Placement {
               if (left == 0) {
                 throw refusals.size() == 1 ? failed : nowhere(refusals);
               }
-              LedgerEntry rest = session.entry().givenUp(bid);
-              session.move(rest, backend(rest.reservation().first()));
+              Reservation rest = session.entry().reservation().givenUp(bid);
+              session.move(session.entry().with(rest), backend(rest.first()));
               waiting.forget(bid);
               talk.say(FailureText.clause(bid.backend(), failed.failure()));
             }

@@ -97,10 +97,8 @@ public final class RequestBuilder {
             List.of(),
             Map.of());
     LedgerEntry entry = intent(name, config, wish, backend);
-    return entry
-        .with(Bid.of(backend, gang.id()).priced(price(config, backend.name(), entry)))
-        .granted(gang)
-        .foreign(true);
+    Bid bid = Bid.of(backend, gang.id()).priced(price(config, backend.name(), entry));
+    return entry.with(entry.reservation().only(bid)).granted(gang).foreign(true);
   }
 
   GangRequest gang(LedgerEntry entry, Config config) {
