@@ -153,9 +153,7 @@ public final class Doctor {
       return new Finding(
           "warn", what, "cannot tell: no backend " + entry.backend(), Optional.empty());
     }
-    Gang gang =
-        entry.grant().orElseGet(() -> new Gang(entry.gang(), entry.backend(), List.of(), ""));
-    return switch (observed(backend.get(), gang)) {
+    return switch (observed(backend.get(), entry.gangToRelease())) {
       case Observation.Gone _ -> new Finding("ok", what, "gone", Optional.empty());
       case Observation.CannotTell(var reason) ->
           new Finding("warn", what, "cannot tell: " + reason, Optional.empty());

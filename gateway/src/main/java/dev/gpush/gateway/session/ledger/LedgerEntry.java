@@ -218,6 +218,11 @@ public record LedgerEntry(
     return reservation.grant();
   }
 
+  /** The grant, or, when the reply was lost, the gang by its id alone. */
+  public Gang gangToRelease() {
+    return grant().orElseGet(reservation.first()::gangToRelease);
+  }
+
   public List<Bid> others() {
     return reservation.others();
   }

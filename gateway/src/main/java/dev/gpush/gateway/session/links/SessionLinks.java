@@ -169,7 +169,7 @@ public final class SessionLinks {
     }
     try {
       Set<Integer> present = await(session, connecting, mayLack);
-      PeerSetup.start(session, tasks);
+      PeerSetup.start(session, 0, tasks);
       session.work().tellEnvironment(present);
       session.work().launcher().attach(present);
     } finally {
@@ -335,7 +335,7 @@ public final class SessionLinks {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
       case LinkState.Up(_, var resumed) -> {
         if (!resumed && session.entry().state() == SessionState.READY) {
-          PeerSetup.again(session, node, tasks);
+          PeerSetup.start(session, node, tasks);
           session
               .workIfAny()
               .ifPresent(work -> tasks.start("environment", () -> tellEnvironment(work, node)));
