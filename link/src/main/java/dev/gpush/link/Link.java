@@ -147,6 +147,26 @@ public final class Link implements AutoCloseable {
     return blocking;
   }
 
+  /** Opens a stream, drops its channel 1, and waits until the agent has accepted it. */
+  public BlockingStream openReady(Json.Obj request) throws InterruptedException {
+    BlockingStream stream = open(request);
+    try {
+      stream.awaitOpened();
+      stream.discard(1);
+      return stream;
+    } catch (InterruptedException | RuntimeException failed) {
+      stream.close();
+      throw failed;
+    }
+  }
+
+  /**
+   * The request for a program that is part of the agent: without input, and over with its stream.
+   */
+  public static Json.Obj builtin(String name) {
+    return Json.object("type", "exec", "builtin", name, "stdin", false, "kill_on_close", true);
+  }
+
   /**
    * Asks the agent and waits for its answer, also while the link is cut.
    *

@@ -266,6 +266,20 @@ class LinkTest {
   }
 
   @Test
+  void aStreamWhoseOpeningIsNotAwaitedToTheEndIsClosed() throws Exception {
+    var agent = new FakeAgent(tasks, GOOD);
+    Link link = link(agent, Clock.system());
+    Thread.currentThread().interrupt();
+
+    assertThrows(InterruptedException.class, () -> link.openReady(ECHO));
+
+    link.connect();
+    link.openReady(ECHO).close();
+    assertEquals(
+        1, agent.received().all().stream().filter(frame -> frame.kind() == FrameKind.OPEN).count());
+  }
+
+  @Test
   void streamsOpenedWhileCutOpenLater() throws Exception {
     var agent = new FakeAgent(tasks, GOOD);
     Link link = link(agent, Clock.system());

@@ -17,7 +17,6 @@ import dev.gpush.ssh.connection.Routes;
 import dev.gpush.ssh.files.HomeIdentity;
 import dev.gpush.ssh.files.JdkEd25519;
 import dev.gpush.ssh.files.KeyFiles;
-import dev.gpush.ssh.files.ListenerFile;
 import dev.gpush.ssh.files.PortMemory;
 import dev.gpush.ssh.files.SshAddress;
 import dev.gpush.ssh.files.SshConfigFiles;
@@ -38,7 +37,6 @@ import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.session.Session;
-import org.apache.sshd.common.session.SessionListener;
 import org.apache.sshd.common.session.helpers.AbstractConnectionService;
 import org.apache.sshd.common.session.helpers.AbstractSession;
 import org.apache.sshd.common.util.buffer.ByteArrayBuffer;
@@ -66,20 +64,13 @@ public final class SshGateway implements AutoCloseable {
   private final SshServer server;
   private final SocketServices services;
   private final SshAddress address;
-  private final ListenerFile listener;
   private final Tasks tasks;
   private final SshConfigFiles config;
   private final AtomicBoolean isClosed = new AtomicBoolean();
-  private final Clock clock;
   private final Logins logins;
-  private volatile Optional<Stopping> stopping = Optional.empty();
 
-  /**
-   * It was asked to end.
-   *
-   * @param since monotonic nanoseconds
-   */
-  private record Stopping(String reason, long since) {}
+  /** Why it ends, once it was asked to. */
+  private volatile Optional<String> stopping = Optional.empty();
 
   private SshGateway(
       SshServer server,
@@ -87,16 +78,12 @@ public final class SshGateway implements AutoCloseable {
       Tasks tasks,
       SshConfigFiles config,
       SshAddress address,
-      ListenerFile listener,
-      Logins logins,
-      Clock clock) {
+      Logins logins) {
     this.server = server;
     this.services = services;
     this.address = address;
-    this.listener = listener;
     this.tasks = tasks;
     this.config = config;
-    this.clock = clock;
     this.logins = logins;
   }
 
@@ -114,7 +101,6 @@ public final class SshGateway implements AutoCloseable {
     KeyPair user = keys.userKey();
     var identity = HomeIdentity.of(host);
     var ports = new PortMemory(settings.home());
-    var listener = new ListenerFile(settings.home());
     Tasks own = tasks.group("ssh");
     var logins = new Logins(clock);
     var connections = new Connections(own, routes);
@@ -133,13 +119,9 @@ public final class SshGateway implements AutoCloseable {
       if (taken.isEmpty()) {
         if (address instanceof SshAddress.Port(var number)) {
           ports.remember(number);
-          listener.write(number);
         }
         var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, address);
-        var gateway =
-            new SshGateway(server, services, own, config, address, listener, logins, clock);
-        server.addSessionListener(gateway.new Refusal());
-        return gateway;
+        return new SshGateway(server, services, own, config, address, logins);
       }
     }
     throw new GpushException(
@@ -241,12 +223,13 @@ public final class SshGateway implements AutoCloseable {
   }
 
   /**
-   * Prepares the end: refuses new logins, tells the users of terminals why, and waits until no
-   * login is in progress and no command runs, or the grace time is over.
+   * Prepares the end: listens no longer, tells the users of terminals why, and waits until no login
+   * is in progress and no command runs, or the grace time is over.
    */
   public void drain(String why) {
     String reason = "the gpush gateway is stopping: " + why;
-    stopping = Optional.of(new Stopping(reason, clock.nanos()));
+    stopping = Optional.of(reason);
+    services.unbind();
     programs().forEach(program -> program.announce("gpush: " + reason));
     try {
       for (int i = 0; i < GRACE.dividedBy(POLL) && isBusy(); i++) {
@@ -280,18 +263,6 @@ public final class SshGateway implements AutoCloseable {
     }
   }
 
-  /** Ends what connects while the gateway is stopping, once the client can read the reason. */
-  private final class Refusal implements SessionListener {
-    @Override
-    public void sessionEvent(Session session, Event event) {
-      if (event == Event.KeyEstablished && !session.isAuthenticated()) {
-        stopping
-            .filter(stop -> !logins.beganBefore(session.getIoSession(), stop.since()))
-            .ifPresent(stop -> end(session, stop.reason() + "; try again"));
-      }
-    }
-  }
-
   private static void end(Session session, String reason) {
     try {
       session.disconnect(SshConstants.SSH2_DISCONNECT_BY_APPLICATION, reason);
@@ -307,9 +278,8 @@ public final class SshGateway implements AutoCloseable {
     if (isClosed.getAndSet(true)) {
       return;
     }
-    listener.delete();
     for (var session : open) {
-      end(session, stopping.map(Stopping::reason).orElse("the gpush gateway is stopping"));
+      end(session, stopping.orElse("the gpush gateway is stopping"));
     }
     server.close(true);
     tasks.close();

@@ -106,9 +106,9 @@ class DrainTest {
         assertTrue(count > 0, seen::toString);
         seen.append(new String(text, 0, count, StandardCharsets.UTF_8));
       }
-      Command.Result late = rig.ssh("-v", "devbox", "true").run();
+      Command.Result late = rig.ssh("devbox", "true").run();
       assertEquals(255, late.status());
-      assertTrue(late.errors().contains(REASON + "; try again"), late.errors());
+      assertTrue(late.errors().contains("Connection refused"), late.errors());
       command.getOutputStream().close();
       assertEquals(0, command.waitFor(), "it may end in its own time");
       assertTrue(drained.get());

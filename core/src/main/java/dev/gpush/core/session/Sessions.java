@@ -217,5 +217,22 @@ public interface Sessions {
   record Ended(String id, String why) {}
 
   /** One line of {@code doctor}: status ok, warn or bad. */
-  record Finding(String status, String what, String detail, Optional<String> remedy) {}
+  record Finding(String status, String what, String detail, Optional<String> remedy) {
+    public static Finding ok(String what, String detail) {
+      return new Finding("ok", what, detail, Optional.empty());
+    }
+
+    public static Finding warn(String what, String detail) {
+      return new Finding("warn", what, detail, Optional.empty());
+    }
+
+    public static Finding bad(String what, String detail) {
+      return new Finding("bad", what, detail, Optional.empty());
+    }
+
+    /** With the next step for the user. */
+    public Finding trying(String next) {
+      return new Finding(status, what, detail, Optional.of(next));
+    }
+  }
 }

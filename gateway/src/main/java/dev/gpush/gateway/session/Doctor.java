@@ -80,11 +80,8 @@ public final class Doctor {
     findings.addAll(unknown(known));
     for (Path damaged : ledger.damaged()) {
       findings.add(
-          new Finding(
-              "bad",
-              "damaged ledger entry",
-              damaged.toString(),
-              Optional.of("read it, then remove the file")));
+          Finding.bad("damaged ledger entry", damaged.toString())
+              .trying("read it, then remove the file"));
     }
     findings.sort(
         Comparator.comparingInt(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
@@ -92,13 +89,10 @@ public final class Doctor {
   }
 
   private static Finding of(LiveSession session, Bid bid) {
-    return new Finding(
-        bid.isWanted() ? "ok" : "warn",
-        "gang " + bid.gang() + " on " + bid.backend(),
-        bid.isWanted()
-            ? "a second request for session " + session.name()
-            : "a request of session " + session.name() + " that is being cancelled",
-        Optional.empty());
+    String what = "gang " + bid.gang() + " on " + bid.backend();
+    return bid.isWanted()
+        ? Finding.ok(what, "a second request for session " + session.name())
+        : Finding.warn(what, "a request of session " + session.name() + " that is being cancelled");
   }
 
   private Finding of(LiveSession session) {
@@ -106,22 +100,12 @@ public final class Doctor {
     String what = "session " + entry.name();
     SessionState state = session.shownState();
     return switch (state) {
-      case READY ->
-          new Finding(
-              "ok",
-              what,
-              views.of(session, false).shape() + " on " + entry.backend(),
-              Optional.empty());
-      case DEGRADED ->
-          new Finding("warn", what, views.of(session, false).detail(), Optional.of("gpush ps"));
+      case READY -> Finding.ok(what, views.of(session, false).shape() + " on " + entry.backend());
+      case DEGRADED -> Finding.warn(what, views.of(session, false).detail()).trying("gpush ps");
       case LEAKED ->
-          new Finding(
-              "bad",
-              what,
-              "may still be held: " + entry.detail(),
-              Optional.of("gpush down -s " + entry.name()));
-      case ASKED, QUEUED, GRANTED, RELEASING, RELEASED ->
-          new Finding("ok", what, state.word(), Optional.empty());
+          Finding.bad(what, "may still be held: " + entry.detail())
+              .trying("gpush down -s " + entry.name());
+      case ASKED, QUEUED, GRANTED, RELEASING, RELEASED -> Finding.ok(what, state.word());
     };
   }
 
@@ -131,17 +115,14 @@ public final class Doctor {
    */
   private Finding unwatched(LedgerEntry entry) {
     if (backends.named(entry.backend()).isPresent()) {
-      return new Finding(
-          "ok",
+      return Finding.ok(
           "session " + entry.name(),
-          "held by another machine that uses this home: " + entry.keeper().holder().words(),
-          Optional.empty());
+          "held by another machine that uses this home: " + entry.keeper().holder().words());
     }
-    return new Finding(
-        "bad",
-        "session " + entry.name(),
-        "may still be held on " + entry.backend() + ", which is not configured",
-        Optional.of("configure backend " + entry.backend() + " again, then gpush gateway stop"));
+    return Finding.bad(
+            "session " + entry.name(),
+            "may still be held on " + entry.backend() + ", which is not configured")
+        .trying("configure backend " + entry.backend() + " again, then gpush gateway stop");
   }
 
   private Finding proof(LedgerEntry entry) {
@@ -150,21 +131,14 @@ public final class Doctor {
     Optional<Backend> backend =
         backends.named(entry.backend()).map(entry.reservation().first()::at);
     if (backend.isEmpty()) {
-      return new Finding(
-          "warn", what, "cannot tell: no backend " + entry.backend(), Optional.empty());
+      return Finding.warn(what, "cannot tell: no backend " + entry.backend());
     }
-    Gang gang =
-        entry.grant().orElseGet(() -> new Gang(entry.gang(), entry.backend(), List.of(), ""));
-    return switch (observed(backend.get(), gang)) {
-      case Observation.Gone _ -> new Finding("ok", what, "gone", Optional.empty());
-      case Observation.CannotTell(var reason) ->
-          new Finding("warn", what, "cannot tell: " + reason, Optional.empty());
+    return switch (observed(backend.get(), entry.gangToRelease())) {
+      case Observation.Gone _ -> Finding.ok(what, "gone");
+      case Observation.CannotTell(var reason) -> Finding.warn(what, "cannot tell: " + reason);
       case Observation.Exists _, Observation.Partly _ ->
-          new Finding(
-              "bad",
-              what,
-              "still held on " + entry.backend() + "; gpush doctor --end ends it",
-              Optional.of("gpush adopt " + entry.name()));
+          Finding.bad(what, "still held on " + entry.backend() + "; gpush doctor --end ends it")
+              .trying("gpush adopt " + entry.name());
     };
   }
 
@@ -184,21 +158,19 @@ public final class Doctor {
       String session = "session " + found.session();
       findings.add(
           unknown.isForgotten(found)
-              ? new Finding(
-                  "bad",
-                  stranger.what(),
-                  session
-                      + " was made here, and no session has it; its lease is no longer renewed;"
-                      + " gpush doctor --end ends it",
-                  Optional.of("gpush adopt " + found.session()))
-              : new Finding(
-                  "warn",
-                  stranger.what(),
-                  session
-                      + " of "
-                      + new Holder(found.holder()).words()
-                      + " is not in this ledger; it ends when its lease does",
-                  Optional.of("gpush adopt " + found.session() + " --take")));
+              ? Finding.bad(
+                      stranger.what(),
+                      session
+                          + " was made here, and no session has it; its lease is no longer renewed;"
+                          + " gpush doctor --end ends it")
+                  .trying("gpush adopt " + found.session())
+              : Finding.warn(
+                      stranger.what(),
+                      session
+                          + " of "
+                          + new Holder(found.holder()).words()
+                          + " is not in this ledger; it ends when its lease does")
+                  .trying("gpush adopt " + found.session() + " --take"));
     }
     return findings;
   }
@@ -231,23 +203,18 @@ public final class Doctor {
   }
 
   private static Finding kept(UnknownGangs.Stranger stranger) {
-    return new Finding("warn", stranger.what(), "not ended, as you said", Optional.empty());
+    return Finding.warn(stranger.what(), "not ended, as you said");
   }
 
   private static Finding ended(UnknownGangs.Stranger stranger) throws InterruptedException {
     try {
       List<String> kept = stranger.backend().release(stranger.found().gang(), RELEASE_LIMIT);
-      return new Finding(
-          "ok",
+      return Finding.ok(
           stranger.what(),
-          kept.isEmpty() ? "ended" : "ended; kept there: " + String.join(", ", kept),
-          Optional.empty());
+          kept.isEmpty() ? "ended" : "ended; kept there: " + String.join(", ", kept));
     } catch (GpushException failed) {
-      return new Finding(
-          "bad",
-          stranger.what(),
-          "not ended: " + SessionEndings.why(failed),
-          Optional.of("gpush doctor"));
+      return Finding.bad(stranger.what(), "not ended: " + SessionEndings.why(failed))
+          .trying("gpush doctor");
     }
   }
 }

@@ -52,9 +52,7 @@ final class EditorFolder {
             Map.of(),
             Optional.empty(),
             false);
-    try (BlockingStream stream = session.link(node).open(request)) {
-      stream.awaitOpened();
-      stream.discard(1);
+    try (BlockingStream stream = session.link(node).openReady(request)) {
       byte[] printed = stream.output(0).readAllBytes();
       stream.awaitClose();
       return printed.length == 0 ? workspace : new String(printed, StandardCharsets.UTF_8);

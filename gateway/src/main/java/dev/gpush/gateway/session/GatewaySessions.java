@@ -19,6 +19,7 @@ import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.gateway.session.SessionReuse.UpCall;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.SessionFiles;
@@ -189,32 +190,27 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     while (found.isEmpty()) {
       ResolvedUp wish = attached.of(request, config, preferences.wish(request, config));
       try (var consent = new EndConsent(request.existing() == Existing.REPLACE_AND_DISCARD, talk)) {
-        found = upOnce(request, config, wish, consent, talk, isEnough);
+        found = upOnce(new UpCall(request, config, wish, consent, talk), isEnough);
       }
     }
     return found.get();
   }
 
   /** Empty when the session has to be looked for again. */
-  private Optional<Found> upOnce(
-      UpRequest request,
-      Config config,
-      ResolvedUp wish,
-      EndConsent consent,
-      Talk talk,
-      Predicate<LiveSession> isEnough)
+  private Optional<Found> upOnce(UpCall up, Predicate<LiveSession> isEnough)
       throws InterruptedException {
-    SessionRegistry.Entered entered = enter(request, config, wish, consent, talk);
+    Talk talk = up.talk();
+    SessionRegistry.Entered entered = enter(up);
     LiveSession session = entered.session();
     if (entered.turn().isEmpty()) {
-      return joined(session, request, config, wish, talk, isEnough)
+      return joined(session, up, isEnough)
           ? Optional.of(new Found(session, views.of(session, false)))
           : Optional.empty();
     }
     TurnQueue.Turn turn = entered.turn().get();
     if (entered.isNew()) {
-      ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
-      PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
+      ended.take(up.config().root()).ifPresent(each -> following.sayEnded(each, talk));
+      PendingRequest pending = this.pending.begin(session, turn, up.config(), up.wish(), talk);
       following.follow(session, pending, true, talk, isEnough);
       boolean isTaken = reuse.takeIfElsewhere(session, talk);
       return isTaken ? Optional.empty() : Optional.of(new Found(session, views.of(session, true)));
@@ -229,52 +225,44 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         return Optional.empty();
       }
       session.requireUsable();
-      if (reuse.hasEnded(session, request, consent, talk)
-          || reuse.isReplaced(session, request, config, wish, consent, talk)) {
+      if (reuse.hasEnded(session, up) || reuse.isReplaced(session, up)) {
         return Optional.empty();
       }
-      reuse.attach(session, request, wish, talk);
+      reuse.attach(session, up);
       return Optional.of(new Found(session, views.of(session, false)));
     }
   }
 
   /** Follows the request that makes this session; false: the session must be checked again. */
-  private boolean joined(
-      LiveSession session,
-      UpRequest request,
-      Config config,
-      ResolvedUp wish,
-      Talk talk,
-      Predicate<LiveSession> isEnough)
+  private boolean joined(LiveSession session, UpCall up, Predicate<LiveSession> isEnough)
       throws InterruptedException {
+    Talk talk = up.talk();
     Optional<PendingRequest> pending = session.pending();
     if (pending.isEmpty()) {
       return false;
     }
-    if (reuse.differs(session, request, config, wish)) {
+    if (reuse.differs(session, up)) {
       RequestFollowing.giveUp(session, pending.get(), talk);
       return false;
     }
     if (session.isWaiting() && !isEnough.test(session)) {
       following.sayWaited(session, talk);
     }
-    boolean isOwn = request.existing() != Existing.TAKE_ANY;
+    boolean isOwn = up.request().existing() != Existing.TAKE_ANY;
     boolean isReady = following.follow(session, pending.get(), isOwn, talk, isEnough);
     return !reuse.takeIfElsewhere(session, talk) && !isReady;
   }
 
   /** The session that was named, or this folder's, or a new one that no other command knows yet. */
-  private SessionRegistry.Entered enter(
-      UpRequest request, Config config, ResolvedUp wish, EndConsent consent, Talk talk)
-      throws InterruptedException {
+  private SessionRegistry.Entered enter(UpCall up) throws InterruptedException {
     return registry.enter(
-        request.name(),
-        config.root(),
-        there -> reuse.begin(there, request, config, wish, consent, talk),
+        up.request().name(),
+        up.config().root(),
+        there -> reuse.begin(there, up),
         name ->
             new LiveSession(
-                requests.intent(name, config, wish, request),
-                requests.candidates(config, wish).getFirst(),
+                requests.intent(name, up.config(), up.wish()),
+                requests.candidates(up.config(), up.wish()).getFirst(),
                 ledger,
                 registry.changes()));
   }
@@ -286,7 +274,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     SessionName name = request.name().orElse(new SessionName("devbox"));
     Optional<LiveSession> waiting = registry.waiting(request.name(), config.root());
     ResolvedUp wish = waiting.map(session -> asked.over(session.entry())).orElse(asked);
-    return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
+    return placement.outlook(requests.intent(name, config, wish), config, wish);
   }
 
   @Override

@@ -90,19 +90,10 @@ final class NodeCommand {
 
   /** The node's end of {@code gpush cp}; it ends with its stream. */
   static Json.Obj copy() {
-    return Json.object(
-        "type",
-        "exec",
-        "builtin",
-        "copy",
-        "client",
-        "gpush cp",
-        "stdin",
-        true,
-        "credit",
-        COPY_WINDOW,
-        "kill_on_close",
-        true);
+    return Link.builtin("copy")
+        .with("client", "gpush cp")
+        .with("stdin", true)
+        .with("credit", COPY_WINDOW);
   }
 
   /** Runs it with the client's own streams; the status as a shell would say it. */

@@ -176,38 +176,26 @@ final class NodeSamples implements Samples {
   }
 
   private void read(int node) throws IOException, InterruptedException {
-    BlockingStream stream = session.link(node).open(request(session.node(node)));
-    try {
-      stream.awaitOpened();
-      stream.discard(1);
+    try (BlockingStream stream = session.link(node).openReady(request(session.node(node)))) {
       var lines = new BufferedInputStream(stream.output(0));
       for (Optional<String> line = line(lines); line.isPresent(); line = line(lines)) {
         take(node, NodeSample.from(Json.parse(line.get())));
       }
-    } finally {
-      stream.close();
     }
   }
 
   /** A node without GPUs of the session does not look for any. */
   private Json.Obj request(NodeInfo node) {
-    return Json.object(
-        "type",
-        "exec",
-        "builtin",
-        "sample",
-        "args",
-        Json.object(
-            "interval_s",
-            interval.toMillis() / 1000.0,
-            "workspace",
-            node.workspace(),
-            "gpus",
-            node.hasGpus() ? node.slots() : List.of()),
-        "stdin",
-        false,
-        "kill_on_close",
-        true);
+    return Link.builtin("sample")
+        .with(
+            "args",
+            Json.object(
+                "interval_s",
+                interval.toMillis() / 1000.0,
+                "workspace",
+                node.workspace(),
+                "gpus",
+                node.hasGpus() ? node.slots() : List.of()));
   }
 
   /** Empty at the end. */

@@ -16,6 +16,7 @@ import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
 import dev.gpush.gateway.session.lifecycle.PendingRequests;
@@ -28,8 +29,8 @@ import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.session.live.TurnQueue;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -217,57 +218,10 @@ final class Recovery {
 
   private void settle(LiveSession session) throws InterruptedException {
     switch (session.entry().state()) {
-      case ASKED, QUEUED -> adoptOrForget(session);
+      case ASKED, QUEUED -> adoptOne(session);
       case GRANTED, READY, DEGRADED -> takeOver(session);
       case RELEASING, LEAKED -> finishRelease(session);
       case RELEASED -> {}
-    }
-  }
-
-  /** The reply was lost with the gateway: the gang is whole, or still queued, or it is released. */
-  private void adoptOrForget(LiveSession session) throws InterruptedException {
-    if (!session.entry().others().isEmpty()) {
-      adoptOne(session);
-      return;
-    }
-    Optional<Discovered> found;
-    try {
-      found = discover(session);
-      if (found.isEmpty() || !found.get().complete()) {
-        Thread.sleep(settle);
-        found = discover(session);
-      }
-    } catch (GpushException unknown) {
-      requireQueue(session.backend(), unknown);
-      session.waits(FailureText.clause(unknown.failure()));
-      return;
-    }
-    if (found.isEmpty() && mayBeInQueue(session.backend(), session.gangToRelease())) {
-      session.waits(TAKEN_UP);
-      return;
-    }
-    if (found.isEmpty()) {
-      sweep(session);
-      forget(session);
-      return;
-    }
-    if (isInQueue(session.backend(), found.get())) {
-      session.waits(TAKEN_UP);
-      return;
-    }
-    if (!found.get().complete()) {
-      session.backend().release(found.get().gang(), RELEASE_LIMIT);
-      session.forget();
-      return;
-    }
-    session.move(session.entry().granted(found.get().gang()));
-    takeOver(session);
-  }
-
-  /** A queued request whose backend cannot be reached is kept, and resumed later. */
-  private static void requireQueue(Backend backend, GpushException unknown) {
-    if (!backend.capabilities().hasQueue()) {
-      throw unknown;
     }
   }
 
@@ -299,119 +253,112 @@ final class Recovery {
     }
   }
 
-  /** Or has just left it: its nodes are starting. */
-  private static boolean isInQueue(Backend backend, Discovered found) {
-    return backend.capabilities().hasQueue() && !found.complete();
-  }
+  /** What its backend has of a bid. */
+  private sealed interface BidState {
+    record Whole(Backend backend, Gang gang) implements BidState {}
 
-  /** A site may rewrite what gpush writes on its jobs: then only its name finds a gang. */
-  private static boolean mayBeInQueue(Backend backend, Gang gang) {
-    return backend.capabilities().hasQueue()
-        && !(backend.observe(gang) instanceof Observation.Gone);
-  }
+    record Queued() implements BidState {}
 
-  /** The state of one of several bids. */
-  private sealed interface Fate {
-    record Whole(Backend backend, Gang gang) implements Fate {}
+    record Half() implements BidState {}
 
-    record Queued() implements Fate {}
+    record Absent() implements BidState {}
 
-    record Half() implements Fate {}
-
-    record Absent() implements Fate {}
-
-    record Unknown(GpushException why) implements Fate {}
+    record Unknown(GpushException why, boolean hasQueue) implements BidState {}
   }
 
   /**
-   * With several bids, the first whole gang is kept and the others are released. While none is
-   * whole, queued bids stay in their queues, and unreachable backends are kept too.
+   * The reply was lost with the gateway. The first whole gang is kept, and other bids are released.
+   * While none is whole, bids in a queue stay there, and so do those of a queue that cannot be
+   * reached.
    */
   private void adoptOne(LiveSession session) throws InterruptedException {
-    Map<Bid, Fate> fates = fates(session.entry());
-    if (fates.values().stream().noneMatch(Fate.Whole.class::isInstance)) {
+    Map<Bid, BidState> states = states(session.entry());
+    if (states.values().stream().noneMatch(BidState.Whole.class::isInstance)) {
       Thread.sleep(settle);
-      fates = fates(session.entry());
+      states = states(session.entry());
     }
-    for (var bid : fates.entrySet()) {
-      if (bid.getValue() instanceof Fate.Whole(var backend, var gang)) {
-        session.move(session.entry().won(bid.getKey(), gang), backend);
-        takeOver(session);
-        return;
-      }
-    }
-    Map<Bid, Fate> now = fates;
-    List<Bid> kept =
-        session.entry().reservation().wanted().stream().filter(bid -> isKept(bid, now)).toList();
-    if (kept.isEmpty()) {
-      for (Fate fate : now.values()) {
-        if (fate instanceof Fate.Unknown(var why)) {
-          throw why;
+    var kept = new ArrayList<Bid>();
+    Optional<GpushException> unknown = Optional.empty();
+    for (var bid : states.entrySet()) {
+      switch (bid.getValue()) {
+        case BidState.Whole(var backend, var gang) -> {
+          session.move(session.entry().won(bid.getKey(), gang), backend);
+          takeOver(session);
+          return;
         }
+        case BidState.Queued _ -> kept.add(bid.getKey());
+        case BidState.Unknown(var why, var hasQueue) -> {
+          unknown = unknown.or(() -> Optional.of(why));
+          if (hasQueue) {
+            kept.add(bid.getKey());
+          }
+        }
+        case BidState.Half _, BidState.Absent _ -> {}
       }
-      releases.releaseAll(session);
+    }
+    if (kept.isEmpty()) {
+      if (unknown.isPresent()) {
+        throw unknown.get();
+      }
+      releaseRest(session, states);
       forget(session);
       return;
     }
     // Bids that are not queued are released once one of the others has the gang.
     Bid top = kept.getFirst();
     Backend first = backends.named(top.backend()).map(top::at).orElse(session.backend());
-    session.move(session.entry().asking(kept, session.entry().reservation().inherit()), first);
-    session.waits(TAKEN_UP);
+    Reservation was = session.entry().reservation();
+    session.move(session.entry().with(was.asking(kept, was.inherit())), first);
+    session.waits(unknown.map(why -> FailureText.clause(why.failure())).orElse(TAKEN_UP));
   }
 
-  /** In a queue, or at a backend that cannot be reached now. */
-  private boolean isKept(Bid bid, Map<Bid, Fate> fates) {
-    return switch (fates.get(bid)) {
-      case Fate.Queued _ -> true;
-      case Fate.Unknown _ ->
-          backends
-              .named(bid.backend())
-              .map(backend -> backend.capabilities().hasQueue())
-              .orElse(false);
-      case Fate.Whole _, Fate.Half _, Fate.Absent _ -> false;
-      case null -> false;
-    };
-  }
-
-  private Map<Bid, Fate> fates(LedgerEntry entry) {
-    var fates = new LinkedHashMap<Bid, Fate>();
-    for (Bid bid : entry.reservation().wanted()) {
-      fates.put(bid, fate(bid, entry.keeper().owner()));
+  private void releaseRest(LiveSession session, Map<Bid, BidState> states)
+      throws InterruptedException {
+    boolean isAbsent = states.values().stream().allMatch(BidState.Absent.class::isInstance);
+    if (isAbsent && session.entry().others().isEmpty()) {
+      sweep(session);
+    } else {
+      releases.releaseAll(session);
     }
-    return fates;
   }
 
-  private Fate fate(Bid bid, String owner) {
+  private Map<Bid, BidState> states(LedgerEntry entry) {
+    var states = new LinkedHashMap<Bid, BidState>();
+    for (Bid bid : entry.reservation().wanted()) {
+      states.put(bid, state(bid, entry.keeper().owner()));
+    }
+    return states;
+  }
+
+  private BidState state(Bid bid, String owner) {
     Optional<Backend> backend = backends.named(bid.backend()).map(bid::at);
     if (backend.isEmpty()) {
-      return new Fate.Unknown(
+      return new BidState.Unknown(
           new GpushException(
               new BackendFailure.Unavailable(
-                  bid.backend(), "it is no longer configured", "gpush backends")));
+                  bid.backend(), "it is no longer configured", "gpush backends")),
+          false);
     }
+    boolean hasQueue = backend.get().capabilities().hasQueue();
     try {
       Optional<Discovered> found =
           backend.get().discover(owner).stream()
               .filter(each -> each.gang().id().equals(bid.gang()))
               .findFirst();
       if (found.isEmpty()) {
-        var gang = new Gang(bid.gang(), bid.backend(), List.of(), "");
-        return mayBeInQueue(backend.get(), gang) ? new Fate.Queued() : new Fate.Absent();
+        // A site may rewrite what gpush writes on its jobs: then only its name finds a gang.
+        boolean mayBeThere =
+            hasQueue && !(backend.get().observe(bid.gangToRelease()) instanceof Observation.Gone);
+        return mayBeThere ? new BidState.Queued() : new BidState.Absent();
       }
       if (found.get().complete()) {
-        return new Fate.Whole(backend.get(), found.get().gang());
+        return new BidState.Whole(backend.get(), found.get().gang());
       }
-      return isInQueue(backend.get(), found.get()) ? new Fate.Queued() : new Fate.Half();
+      // In its queue, or it has just left it: its nodes are starting.
+      return hasQueue ? new BidState.Queued() : new BidState.Half();
     } catch (GpushException unknown) {
-      return new Fate.Unknown(unknown);
+      return new BidState.Unknown(unknown, hasQueue);
     }
-  }
-
-  private static Optional<Discovered> discover(LiveSession session) {
-    return session.backend().discover(session.entry().keeper().owner()).stream()
-        .filter(gang -> gang.gang().id().equals(session.entry().gang()))
-        .findFirst();
   }
 
   private void takeOver(LiveSession session) throws InterruptedException {

@@ -12,7 +12,6 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
-import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.lifecycle.EndConsent;
 import dev.gpush.gateway.session.lifecycle.PythonChange;
 import dev.gpush.gateway.session.lifecycle.SessionEndings;
@@ -55,50 +54,47 @@ final class SessionReuse {
   }
 
   /**
+   * One {@code up}: what is asked for, as it is understood, and the user's consent and terminal.
+   */
+  record UpCall(UpRequest request, Config config, ResolvedUp wish, EndConsent consent, Talk talk) {}
+
+  /**
    * Takes the turn of a session; empty when it has a request that can be joined. For one that will
    * be replaced the user agrees first, and then a push of another command is stopped.
    */
-  Optional<TurnQueue.Turn> begin(
-      LiveSession session,
-      UpRequest request,
-      Config config,
-      ResolvedUp wish,
-      EndConsent consent,
-      Talk talk)
-      throws InterruptedException {
-    if (!request.existing().mayBeReplaced()) {
-      return session.beginOrJoin("up", talk);
+  Optional<TurnQueue.Turn> begin(LiveSession session, UpCall up) throws InterruptedException {
+    if (!up.request().existing().mayBeReplaced()) {
+      return session.beginOrJoin("up", up.talk());
     }
     Optional<TurnQueue.Turn> free = session.tryBegin("up");
     if (free.isPresent() || session.pending().isPresent()) {
       return free;
     }
-    return session.lost().isPresent() || differs(session, request, config, wish)
-        ? endings.begin(session, "up", consent, talk)
-        : session.beginOrJoin("up", talk);
+    return session.lost().isPresent() || differs(session, up)
+        ? endings.begin(session, "up", up.consent(), up.talk())
+        : session.beginOrJoin("up", up.talk());
   }
 
   /**
    * A gang that is gone is cleaned up and made again, because a command asks for it; one that has
    * lost nodes only if it may be replaced.
    */
-  boolean hasEnded(LiveSession session, UpRequest request, EndConsent consent, Talk talk)
-      throws InterruptedException {
+  boolean hasEnded(LiveSession session, UpCall up) throws InterruptedException {
     if (session.allUp()) {
       return false;
     }
     return switch (session.backend().observe(session.gangToRelease())) {
       case Observation.Gone(var why) -> {
-        talk.say(session.name() + " was gone: " + why);
-        endings.giveBack(session, why, talk);
+        up.talk().say(session.name() + " was gone: " + why);
+        endings.giveBack(session, why, up.talk());
         yield true;
       }
       case Observation.Partly partly -> {
         session.lose(partly);
-        if (!request.existing().mayBeReplaced()) {
+        if (!up.request().existing().mayBeReplaced()) {
           session.requireWhole();
         }
-        replace(session, partly.reason(), consent, talk);
+        replace(session, partly.reason(), up);
         yield true;
       }
       case Observation.Exists _, Observation.CannotTell _ -> false;
@@ -106,19 +102,12 @@ final class SessionReuse {
   }
 
   /** Gives back what differs, if that was asked for. */
-  boolean isReplaced(
-      LiveSession session,
-      UpRequest request,
-      Config config,
-      ResolvedUp wish,
-      EndConsent consent,
-      Talk talk)
-      throws InterruptedException {
-    if (!differs(session, request, config, wish)) {
-      return false;
+  boolean isReplaced(LiveSession session, UpCall up) throws InterruptedException {
+    boolean differs = differs(session, up);
+    if (differs) {
+      replace(session, "", up);
     }
-    replace(session, "", consent, talk);
-    return true;
+    return differs;
   }
 
   /**
@@ -126,32 +115,32 @@ final class SessionReuse {
    *
    * @throws GpushException unless it may be replaced and some backend could grant the request
    */
-  boolean differs(LiveSession session, UpRequest request, Config config, ResolvedUp wish)
-      throws InterruptedException {
+  boolean differs(LiveSession session, UpCall up) throws InterruptedException {
+    Existing existing = up.request().existing();
     List<SessionFailure.Difference> differences =
-        request.existing() == Existing.TAKE_ANY ? List.of() : wish.differences(session.entry());
+        existing == Existing.TAKE_ANY ? List.of() : up.wish().differences(session.entry());
     if (differences.isEmpty()) {
       return false;
     }
-    if (!request.existing().mayBeReplaced()) {
+    if (!existing.mayBeReplaced()) {
       throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
     }
-    LedgerEntry asked = requests.intent(session.name(), config, wish, request);
-    placement.requireSense(asked, request, config, wish);
+    placement.requireSense(
+        requests.intent(session.name(), up.config(), up.wish()), up.config(), up.wish());
     return true;
   }
 
-  private void replace(LiveSession session, String reason, EndConsent consent, Talk talk)
-      throws InterruptedException {
+  private void replace(LiveSession session, String reason, UpCall up) throws InterruptedException {
     session.requireOurs();
     endings
-        .giveBackAsked(session, reason, consent, talk)
+        .giveBackAsked(session, reason, up.consent(), up.talk())
         .kept()
-        .forEach(path -> talk.say("kept, because gpush did not make it: " + path));
+        .forEach(path -> up.talk().say("kept, because gpush did not make it: " + path));
   }
 
-  void attach(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk)
-      throws InterruptedException {
+  void attach(LiveSession session, UpCall up) throws InterruptedException {
+    UpRequest request = up.request();
+    Talk talk = up.talk();
     if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
       // The gang exists and the link is over: a new link is made.
       session.unlink();
@@ -172,7 +161,7 @@ final class SessionReuse {
     if (end.isPresent() || request.lease().idle().isPresent()) {
       renew(session, end, request.lease().idle());
     }
-    PythonChange.apply(session, request, wish, talk);
+    PythonChange.apply(session, request, up.wish(), talk);
     if (request.existing() == Existing.TAKE_ANY) {
       return; // A run brings its files and its environment itself.
     }

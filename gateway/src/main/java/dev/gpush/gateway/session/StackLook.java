@@ -10,6 +10,7 @@ import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.link.BlockingStream;
+import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -66,27 +67,10 @@ final class StackLook {
   }
 
   private String read(NodeInfo node) throws IOException, InterruptedException {
-    BlockingStream stream = session.link(node.index()).open(request(node));
-    try {
-      stream.awaitOpened();
-      stream.discard(1);
+    Json.Obj request =
+        Link.builtin("stacks").with("args", Json.object("run", run, "workspace", node.workspace()));
+    try (BlockingStream stream = session.link(node.index()).openReady(request)) {
       return new String(stream.output(0).readNBytes(LONGEST), StandardCharsets.UTF_8);
-    } finally {
-      stream.close();
     }
-  }
-
-  private Json.Obj request(NodeInfo node) {
-    return Json.object(
-        "type",
-        "exec",
-        "builtin",
-        "stacks",
-        "args",
-        Json.object("run", run, "workspace", node.workspace()),
-        "stdin",
-        false,
-        "kill_on_close",
-        true);
   }
 }

@@ -56,27 +56,8 @@ public final class LinkNode implements NodeCalls {
   @Override
   public InputStream follow(Json.Obj arguments) throws InterruptedException {
     BlockingStream stream =
-        link.open(
-            Json.object(
-                "type",
-                "exec",
-                "builtin",
-                "follow",
-                "args",
-                arguments,
-                "stdin",
-                false,
-                "kill_on_close",
-                true,
-                "credit",
-                FOLLOW_WINDOW));
-    try {
-      stream.awaitOpened();
-    } catch (InterruptedException | GpushException failed) {
-      stream.close();
-      throw failed;
-    }
-    stream.discard(1);
+        link.openReady(
+            Link.builtin("follow").with("args", arguments).with("credit", FOLLOW_WINDOW));
     return new FilterInputStream(stream.output(0)) {
       @Override
       public void close() {
@@ -88,8 +69,7 @@ public final class LinkNode implements NodeCalls {
   @Override
   public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
       throws InterruptedException {
-    BlockingStream stream = open(arguments, environment);
-    try {
+    try (BlockingStream stream = link.open(request(arguments, environment))) {
       return tasks.within(limit, "ask", () -> answer(stream));
     } catch (IOException broken) {
       throw over(broken);
@@ -100,34 +80,27 @@ public final class LinkNode implements NodeCalls {
               "timeout",
               Json.object("seconds", limit.toSeconds(), "program", arguments.getFirst())),
           late);
-    } finally {
-      stream.close();
     }
   }
 
-  private BlockingStream open(List<String> arguments, Map<String, String> environment)
-      throws InterruptedException {
-    return link.open(
-        Json.object(
-            "type",
-            "exec",
-            "argv",
-            arguments,
-            "env",
-            environment,
-            "stdin",
-            false,
-            "kill_on_close",
-            true));
+  private static Json.Obj request(List<String> arguments, Map<String, String> environment) {
+    return Json.object(
+        "type",
+        "exec",
+        "argv",
+        arguments,
+        "env",
+        environment,
+        "stdin",
+        false,
+        "kill_on_close",
+        true);
   }
 
   @Override
   public int watch(List<String> arguments, Map<String, String> environment, Consumer<String> lines)
       throws InterruptedException {
-    BlockingStream stream = open(arguments, environment);
-    try {
-      stream.awaitOpened();
-      stream.discard(1);
+    try (BlockingStream stream = link.openReady(request(arguments, environment))) {
       var splitter = new LineReader(stream.output(0));
       for (Optional<String> line = splitter.next(); line.isPresent(); line = splitter.next()) {
         lines.accept(line.get());
@@ -135,8 +108,6 @@ public final class LinkNode implements NodeCalls {
       return stream.awaitClose().integer("exit").orElse(128);
     } catch (IOException broken) {
       throw over(broken);
-    } finally {
-      stream.close();
     }
   }
 

@@ -28,10 +28,8 @@ public final class GlobalRequests implements RequestHandler<ConnectionService> {
       case "streamlocal-forward@openssh.com" -> listen(service, reply, socket(request));
       case "cancel-tcpip-forward" -> cancel(connection, reply, port(request));
       case "cancel-streamlocal-forward@openssh.com" -> cancel(connection, reply, socket(request));
-      case "no-more-sessions@openssh.com" -> {
-        connection.noMoreSessions();
-        reply.succeed();
-      }
+      // A promise of the client, about what it may do with its key anyway.
+      case "no-more-sessions@openssh.com" -> reply.succeed();
       // keepalive@openssh.com is among them: any answer proves that the server works; sshd sends
       // this one.
       default -> reply.fail();

@@ -8,7 +8,6 @@ import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
 import dev.gpush.ssh.connection.ClientLimits;
 import dev.gpush.ssh.connection.ConnectionLog;
-import dev.gpush.ssh.connection.ConnectionState;
 import dev.gpush.ssh.connection.Connections;
 import dev.gpush.ssh.connection.Route;
 import dev.gpush.ssh.connection.SshMessages;
@@ -20,7 +19,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.client.future.OpenFuture;
-import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.RequestHandler.Result;
 import org.apache.sshd.common.util.buffer.Buffer;
 
@@ -54,13 +52,7 @@ public final class SessionChannel extends StreamChannel {
 
   @Override
   protected OpenFuture doInit(Buffer buffer) {
-    var connection = ConnectionState.of(getSession());
-    return connection.allowsSessions()
-        ? OpenAnswer.refusalOfOneTooMany(this).orElseGet(() -> super.doInit(buffer))
-        : OpenAnswer.refuse(
-            this,
-            SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
-            "the client asked for no more sessions");
+    return OpenAnswer.refusalOfOneTooMany(this).orElseGet(() -> super.doInit(buffer));
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.gpush.ssh.connection;
 
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.common.AttributeRepository.AttributeKey;
 import org.apache.sshd.common.session.Session;
 
@@ -8,7 +7,6 @@ import org.apache.sshd.common.session.Session;
 public final class ConnectionState {
   private static final AttributeKey<ConnectionState> KEY = new AttributeKey<>();
 
-  private final AtomicBoolean allowsSessions = new AtomicBoolean(true);
   private final Replies replies = new Replies();
   private final Listeners listeners = new Listeners();
 
@@ -20,15 +18,6 @@ public final class ConnectionState {
           session.addCloseFutureListener(_ -> state.listeners.closeAll());
           return state;
         });
-  }
-
-  /** False once the client has announced that it opens no more of them; forwarding continues. */
-  public boolean allowsSessions() {
-    return allowsSessions.get();
-  }
-
-  public void noMoreSessions() {
-    allowsSessions.set(false);
   }
 
   public Replies replies() {

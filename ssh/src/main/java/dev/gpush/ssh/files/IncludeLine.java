@@ -17,10 +17,9 @@ import java.util.Optional;
 /**
  * One line at the top of the user's ssh config. At the top, because an Include further down would
  * belong to the Host above it, and because ssh takes the first value that it finds. Nothing else in
- * the file changes; a file that gpush made is removed once only that line is left.
+ * the file changes, and it stays, also when nothing is left in it: it may be a link.
  */
 final class IncludeLine {
-  private static final String MADE_BY_US = "# made by gpush link\n";
   private static final String NEW_FILE_MODE = "rw-------";
 
   private final Path userConfig;
@@ -30,11 +29,7 @@ final class IncludeLine {
   IncludeLine(Path userConfig, Path target) {
     this.userConfig = userConfig;
     this.target = target.toString();
-    this.line = bytes("Include \"" + target + "\"\n");
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
+    this.line = ("Include \"" + target + "\"\n").getBytes(StandardCharsets.UTF_8);
   }
 
   boolean isThere() {
@@ -56,10 +51,7 @@ final class IncludeLine {
   void addConfirmed() {
     Optional<byte[]> before = content();
     if (before.map(bytes -> find(bytes) < 0).orElse(true)) {
-      write(
-          before
-              .map(bytes -> joined(line, bytes))
-              .orElseGet(() -> joined(bytes(MADE_BY_US), line)));
+      write(joined(line, before.orElse(new byte[0])));
     }
   }
 
@@ -74,24 +66,8 @@ final class IncludeLine {
         joined(
             Arrays.copyOfRange(before, 0, at),
             Arrays.copyOfRange(before, at + line.length, before.length));
-    if (Arrays.equals(after, bytes(MADE_BY_US))) {
-      delete();
-    } else {
-      write(withoutNote(after));
-    }
+    write(after);
     talk.say("unlinked: removed the Include line from " + userConfig);
-  }
-
-  /**
-   * Removes the note that gpush made the file, because it no longer holds once the file has more in
-   * it.
-   */
-  private static byte[] withoutNote(byte[] content) {
-    byte[] note = bytes(MADE_BY_US);
-    boolean hasNote =
-        content.length >= note.length
-            && Arrays.equals(content, 0, note.length, note, 0, note.length);
-    return hasNote ? Arrays.copyOfRange(content, note.length, content.length) : content;
   }
 
   private static byte[] joined(byte[] first, byte[] second) {
@@ -129,14 +105,6 @@ final class IncludeLine {
     try {
       WholeFile.makeFolder(userConfig.toAbsolutePath().resolve("..").normalize());
       WholeFile.rewrite(userConfig, content, NEW_FILE_MODE);
-    } catch (IOException failed) {
-      throw unusable(failed);
-    }
-  }
-
-  private void delete() {
-    try {
-      Files.delete(userConfig);
     } catch (IOException failed) {
       throw unusable(failed);
     }

@@ -83,7 +83,6 @@ public final class SshConfigFiles implements SshAccess {
                       settings.launcher(),
                       home,
                       new PortMemory(home).file(),
-                      new ListenerFile(home).file(),
                       identity.banner(),
                       number)
                   .text());

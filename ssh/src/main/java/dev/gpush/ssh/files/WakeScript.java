@@ -5,23 +5,18 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The script that ssh runs before it connects. If the gateway runs it takes a millisecond: the
- * process that listens is alive: not stopped, and no zombie. If that cannot be told it takes a few:
- * it reads the greeting from the port, which only this home's gateway sends. Else it runs the
+ * The script that ssh runs before it connects. If the gateway runs it takes a few milliseconds: it
+ * reads the greeting from the port, which only this home's gateway sends. Else it runs the
  * launcher, which starts the gateway and returns when it is ready.
  */
 public record WakeScript(
-    List<String> launcher, Path home, Path portFile, Path listenerFile, String greeting, int port) {
+    List<String> launcher, Path home, Path portFile, String greeting, int port) {
 
   String text() {
     return """
     #!/bin/sh
     # Written by gpush; ssh runs it before it connects (see ssh_config beside it).
-    # Ends at once when the process that listens is alive, or greets; else starts it and waits for it.
-    if { read -r pid started on <%s && read -r stat <"/proc/$pid/stat"; } 2>/dev/null; then
-      set -- ${stat##*) }
-      case $1 in [RSDI]) [ "$on" = %d ] && [ "${20}" = "$started" ] && exit 0 ;; esac
-    fi
+    # Ends at once when the gateway greets; else starts it and waits for it.
     if command -v bash >/dev/null 2>&1 &&
       bash -c 'exec 3<>/dev/tcp/127.0.0.1/%d && IFS= read -r -t 2 line <&3 &&
         case $line in *"%s"*) exit 0 ;; esac; exit 1' 2>/dev/null; then
@@ -36,8 +31,6 @@ public record WakeScript(
     exit $status
     """
         .formatted(
-            ShellQuote.of(listenerFile.toString()),
-            port,
             port,
             greeting,
             ShellQuote.of(home.toString()),

@@ -13,7 +13,7 @@ import org.apache.sshd.common.session.SessionListener;
 /**
  * The connections that have not logged in yet. With {@link #MOST} of them, further ones wait in the
  * kernel's queue until one has logged in or left, or the oldest is closed because it has had {@link
- * #TIME}. A gateway that ends, or hands over to another build, asks here which logins have begun.
+ * #TIME}. A gateway that ends, or hands over to another build, asks here whether logins have begun.
  * Thread-safe.
  */
 public final class Logins implements SessionListener {
@@ -106,18 +106,6 @@ public final class Logins implements SessionListener {
     try {
       long now = clock.nanos();
       return started.values().stream().anyMatch(login -> now - login.since() < TIME.toNanos());
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Whether this one began before that time and has not ended. */
-  public boolean beganBefore(Object connection, long nanos) {
-    lock.lock();
-    try {
-      return Optional.ofNullable(started.get(connection))
-          .filter(login -> login.since() - nanos < 0)
-          .isPresent();
     } finally {
       lock.unlock();
     }

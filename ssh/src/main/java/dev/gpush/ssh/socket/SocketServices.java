@@ -48,6 +48,11 @@ public final class SocketServices implements IoServiceFactoryFactory {
     }
   }
 
+  /** Listens no longer; connections continue. */
+  public void unbind() {
+    made.forEach(SocketAcceptor::unbind);
+  }
+
   @Override
   public IoServiceFactory create(FactoryManager manager) {
     return new Services();

@@ -92,13 +92,14 @@ final class SocketSession extends AbstractCloseable implements IoSession {
         : address;
   }
 
-  void start() {
+  void start() throws IOException {
     boolean isStarted = false;
     try {
       isStarted = tasks.startOnThread("ssh-" + number, this::serve);
     } finally {
       if (!isStarted) {
         close(true);
+        readable.close();
       }
     }
   }

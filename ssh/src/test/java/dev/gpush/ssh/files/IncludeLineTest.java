@@ -91,15 +91,15 @@ class IncludeLineTest {
   }
 
   @Test
-  void makesTheFileAndRemovesIt() throws IOException {
+  void makesTheFileAndEmptiesIt() throws IOException {
     include().add(willing());
 
-    assertEquals("# made by gpush link\n" + LINE, Files.readString(file()));
+    assertEquals(LINE, Files.readString(file()));
     assertEquals("rw-------", mode());
 
     include().remove(willing());
 
-    assertTrue(Files.notExists(file()));
+    assertEquals("", Files.readString(file()));
   }
 
   @Test

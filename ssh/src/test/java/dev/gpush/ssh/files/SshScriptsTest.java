@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What ssh runs, on a machine without /proc and without Python. */
+/** What ssh runs, on a machine without Python. */
 class SshScriptsTest {
   private static final String GREETING = "SSH-2.0-gpush-0123456789ab";
 
@@ -60,15 +60,13 @@ class SshScriptsTest {
 
   private String wake(int port) throws IOException {
     Path memory = Files.writeString(folder.resolve("port"), port + "\n");
-    Path noListener = folder.resolve("missing");
-    return new WakeScript(List.of("" + launcher), folder, memory, noListener, GREETING, port)
-        .text();
+    return new WakeScript(List.of("" + launcher), folder, memory, GREETING, port).text();
   }
 
   /** The script gives it two seconds. */
   @Test
   @Tag("local")
-  void withoutProcTheGreetingSaysThatTheGatewayRuns() throws Exception {
+  void theGreetingSaysThatTheGatewayRuns() throws Exception {
     Thread greets;
     try (var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       greets = Thread.ofVirtual().start(() -> greet(server));
@@ -93,7 +91,7 @@ class SshScriptsTest {
   }
 
   @Test
-  void withoutProcAndBashTheLauncherStartsIt() throws Exception {
+  void withoutBashTheLauncherStartsIt() throws Exception {
     assertEquals(List.of("__wake"), calls(wake(1), folder.toString()));
   }
 

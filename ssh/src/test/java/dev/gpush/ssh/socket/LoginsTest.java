@@ -47,18 +47,6 @@ class LoginsTest {
   }
 
   @Test
-  void onlyThoseThatBeganBeforeTheEndAreLetIn() {
-    begin("early");
-    clock.advance(Duration.ofMillis(1));
-    long end = clock.nanos();
-    begin("late");
-
-    assertTrue(logins.beganBefore("early", end));
-    assertFalse(logins.beganBefore("late", end));
-    assertFalse(logins.beganBefore("never seen", end));
-  }
-
-  @Test
   void theOldestIsClosedWhenItHasHadItsTimeAndItsPlaceIsNeeded() throws Exception {
     begin("oldest");
     clock.advance(Duration.ofSeconds(10));

@@ -42,15 +42,9 @@ public final class LinkSyncNode implements SyncNode {
   @Override
   public Duplex open() throws InterruptedException {
     BlockingStream stream =
-        link.open(
+        // Not killed with its stream: a commit may be on its way.
+        link.openReady(
             Json.object("type", "exec", "builtin", "files", "stdin", true, "credit", WINDOW_BYTES));
-    try {
-      stream.awaitOpened();
-    } catch (InterruptedException | RuntimeException failed) {
-      stream.close();
-      throw failed;
-    }
-    stream.discard(1);
     return new LinkDuplex(stream);
   }
 

@@ -3,6 +3,7 @@ package dev.gpush.gateway.session.history;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -73,7 +74,9 @@ final class Git {
   int stream(List<String> words, Use<OutputStream> input, Use<InputStream> output)
       throws HistoryStopped, InterruptedException {
     Process process = start(words);
-    try (Tasks both = tasks.group("git")) {
+    // Its end closes the pipes: until then its reader cannot be interrupted.
+    try (Tasks both = tasks.group("git");
+        Closeable _ = process::destroyForcibly) {
       Task<Boolean, IOException> in =
           both.forkOnThread(
               "git in",
@@ -98,8 +101,6 @@ final class Git {
       return status;
     } catch (IOException broken) {
       throw new HistoryStopped("git " + words.getFirst() + " broke off: " + broken.getMessage());
-    } finally {
-      process.destroyForcibly();
     }
   }
 

@@ -120,13 +120,7 @@ final class NodeRepository {
   }
 
   private BlockingStream open() throws InterruptedException {
-    BlockingStream stream =
-        link.open(
-            Json.object(
-                "type", "exec", "builtin", "history", "stdin", true, "kill_on_close", true));
-    stream.awaitOpened();
-    stream.discard(1);
-    return stream;
+    return link.openReady(Link.builtin("history").with("stdin", true));
   }
 
   private Json.Obj ask(Json.Obj asked, Pack pack) throws HistoryStopped, InterruptedException {

@@ -4,7 +4,6 @@ import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
-import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
@@ -16,7 +15,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -140,26 +138,6 @@ public record LedgerEntry(
         : reservation.wanted().stream().map(Bid::backend).toList();
   }
 
-  /** The entry with these bids; former bids are to be released. */
-  public LedgerEntry asking(List<Bid> bids, Map<String, String> inherits) {
-    return with(reservation.asking(bids, inherits));
-  }
-
-  /** The entry after one of several bids failed; its backend may still hold something. */
-  public LedgerEntry givenUp(Bid bid) {
-    return with(reservation.givenUp(bid));
-  }
-
-  /** Nothing is held there any more. */
-  public LedgerEntry without(Bid bid) {
-    return with(reservation.without(bid));
-  }
-
-  /** The entry as if this were its only bid. */
-  public LedgerEntry with(Bid bid) {
-    return with(reservation.only(bid));
-  }
-
   /** The entry after this bid was granted. */
   public LedgerEntry won(Bid bid, Gang granted) {
     return with(reservation.won(bid, granted)).in(SessionState.GRANTED, "");
@@ -177,11 +155,6 @@ public record LedgerEntry(
     return new LedgerEntry(identity, keeper, asked, changed, reservation, status);
   }
 
-  /** The entry with one node replaced by another machine. */
-  public LedgerEntry with(NodeInfo node) {
-    return with(reservation.with(node));
-  }
-
   /** Whether its files were sent from elsewhere. */
   public LedgerEntry foreign(boolean isForeign) {
     return with(new Status(state(), detail(), isForeign, status.trace()));
@@ -192,7 +165,7 @@ public record LedgerEntry(
     return with(new Status(state(), detail(), status.foreign(), start));
   }
 
-  private LedgerEntry with(Reservation next) {
+  public LedgerEntry with(Reservation next) {
     return new LedgerEntry(identity, keeper, asked, lease, next, status);
   }
 
@@ -234,6 +207,11 @@ public record LedgerEntry(
     return reservation.grant();
   }
 
+  /** The grant, or, when the reply was lost, the gang by its id alone. */
+  public Gang gangToRelease() {
+    return grant().orElseGet(reservation.first()::gangToRelease);
+  }
+
   public List<Bid> others() {
     return reservation.others();
   }
@@ -249,21 +227,6 @@ public record LedgerEntry(
   // ---- on disk
 
   public Json.Obj json() {
-    IdleRule rule = lease.rule();
-    Json.Obj json = fields();
-    if (!reservation.first().place().isEmpty()) {
-      json = json.with("place", reservation.first().place());
-    }
-    if (reservation.first().price().isPresent()) {
-      json = json.with("price", reservation.first().price());
-    }
-    if (rule != IdleRule.CHOSEN) {
-      json = json.with("idle_rule", rule.word());
-    }
-    return status.trace().isEmpty() ? json : json.with("trace", status.trace().json());
-  }
-
-  private Json.Obj fields() {
     return Json.object(
         "id", id(),
         "name", name().text(),
@@ -286,7 +249,11 @@ public record LedgerEntry(
         "grant", grant().map(Gang::json),
         "others", others().stream().map(Bid::json).toList(),
         "foreign", status.foreign(),
-        "attach", asked.attach());
+        "attach", asked.attach(),
+        "place", reservation.first().place(),
+        "price", reservation.first().price(),
+        "idle_rule", lease.rule().word(),
+        "trace", status.trace().json());
   }
 
   /**

@@ -53,7 +53,7 @@ public record Reservation(
   }
 
   /** The reservation with these bids; former bids are to be released. */
-  Reservation asking(List<Bid> bids, Map<String, String> inherits) {
+  public Reservation asking(List<Bid> bids, Map<String, String> inherits) {
     var rest = new ArrayList<>(bids.subList(1, bids.size()));
     var before = new ArrayList<Bid>(others);
     before.add(first);
@@ -65,7 +65,7 @@ public record Reservation(
   }
 
   /** The reservation after one of several bids failed; its backend may still hold something. */
-  Reservation givenUp(Bid bid) {
+  public Reservation givenUp(Bid bid) {
     if (!bid.gang().equals(first.gang())) {
       return replaced(bid, List.of(bid.wanted(false)));
     }
@@ -74,12 +74,12 @@ public record Reservation(
   }
 
   /** Nothing is held there any more. */
-  Reservation without(Bid bid) {
+  public Reservation without(Bid bid) {
     return replaced(bid, List.of());
   }
 
   /** The reservation as if this were its only bid. */
-  Reservation only(Bid bid) {
+  public Reservation only(Bid bid) {
     return new Reservation(bid, inherit, grant, List.of());
   }
 
@@ -102,7 +102,7 @@ public record Reservation(
   }
 
   /** The reservation with one node replaced by another machine. */
-  Reservation with(NodeInfo node) {
+  public Reservation with(NodeInfo node) {
     return new Reservation(first, inherit, grant.map(gang -> gang.with(node)), others);
   }
 }

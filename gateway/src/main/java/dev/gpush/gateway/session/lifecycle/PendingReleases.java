@@ -7,6 +7,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.TurnQueue;
 import java.time.Duration;
@@ -52,7 +53,8 @@ public final class PendingReleases {
     for (Bid bid : session.entry().others()) {
       try {
         release(bid);
-        session.moveAnyway(session.entry().without(bid));
+        LedgerEntry entry = session.entry();
+        session.moveAnyway(entry.with(entry.reservation().without(bid)));
       } catch (GpushException stillThere) {
         failures.add(stillThere);
       }
@@ -106,7 +108,7 @@ public final class PendingReleases {
         release(bid);
         try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
           if (!session.isOver() && !session.isClosed()) {
-            session.change(was -> was.without(bid));
+            session.change(was -> was.with(was.reservation().without(bid)));
           }
         }
       } catch (GpushException stillThere) {

@@ -11,13 +11,11 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.session.SessionState;
-import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.PendingRequest;
@@ -87,14 +85,9 @@ public final class PendingRequests {
    * @param talk of the command that makes the request; it may end long before the request does
    */
   public PendingRequest begin(
-      LiveSession session,
-      TurnQueue.Turn turn,
-      Config config,
-      ResolvedUp wish,
-      UpRequest request,
-      Talk talk) {
+      LiveSession session, TurnQueue.Turn turn, Config config, ResolvedUp wish, Talk talk) {
     var shared = new SharedTalk(talk.isAnswered("--yes"), true);
-    return start(session, turn, shared, pending -> make(session, config, wish, request, pending));
+    return start(session, turn, shared, pending -> make(session, config, wish, pending));
   }
 
   /** Continues a request that an earlier gateway has left in a queue; submits nothing new. */
@@ -105,8 +98,7 @@ public final class PendingRequests {
         new SharedTalk(false),
         pending -> {
           Config config = configuration(session, pending);
-          LedgerEntry entry = session.entry();
-          make(session, config, ResolvedUp.of(entry), again(entry), pending);
+          make(session, config, ResolvedUp.of(session.entry()), pending);
         });
   }
 
@@ -143,15 +135,10 @@ public final class PendingRequests {
     }
   }
 
-  private void make(
-      LiveSession session,
-      Config config,
-      ResolvedUp wish,
-      UpRequest request,
-      PendingRequest pending)
+  private void make(LiveSession session, Config config, ResolvedUp wish, PendingRequest pending)
       throws InterruptedException {
     Talk talk = pending.traced();
-    Placement.Taking taking = placement.taking(session, config, wish, request, talk);
+    Placement.Taking taking = placement.taking(session, config, wish, talk);
     boolean isKept = false;
     Optional<String> unheard = Optional.empty();
     try {
@@ -323,19 +310,5 @@ public final class PendingRequests {
           case SessionFailure.Gone(_, var reason) -> reason;
           case Failure other -> FailureText.clause(session.entry().backend(), other);
         });
-  }
-
-  /** The request that the entry records. */
-  private static UpRequest again(LedgerEntry entry) {
-    UpRequest.Wanted wanted =
-        UpRequest.Wanted.asConfigured()
-            .size(Optional.of(entry.asked().nodes()), Optional.of(entry.gpus()))
-            .python(entry.asked().python())
-            .natives(entry.asked().natives())
-            .attach(entry.asked().attach());
-    return UpRequest.of(entry.root(), entry.reservation().inherit())
-        .named(Optional.of(entry.name()))
-        .wanting(wanted)
-        .leased(new UpRequest.Lease(entry.lease().hardEnd(), Optional.of(entry.lease().idle())));
   }
 }

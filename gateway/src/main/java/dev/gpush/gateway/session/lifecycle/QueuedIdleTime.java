@@ -20,6 +20,9 @@ public final class QueuedIdleTime {
 
   private static final Duration LEAST = Duration.ofHours(3);
 
+  /** A weekend; a clock that was set meanwhile must not cost weeks. */
+  private static final Duration MOST = Duration.ofDays(2);
+
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
   private final Clock clock;
@@ -28,10 +31,10 @@ public final class QueuedIdleTime {
     this.clock = clock;
   }
 
-  /** Three hours, or half the time queued if that is longer. */
+  /** Three hours, or half the time queued if that is longer, up to two days. */
   static Duration after(Duration waited) {
-    Duration half = waited.dividedBy(2);
-    return half.compareTo(LEAST) > 0 ? half : LEAST;
+    return Duration.ofSeconds(
+        Math.clamp(waited.toSeconds() / 2, LEAST.toSeconds(), MOST.toSeconds()));
   }
 
   /**

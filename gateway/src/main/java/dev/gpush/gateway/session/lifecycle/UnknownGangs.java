@@ -18,7 +18,6 @@ import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -74,11 +73,10 @@ public final class UnknownGangs {
       config = configs.load(identity.home());
     } catch (GpushException invalid) {
       findings.add(
-          new Finding(
-              "bad",
-              "configuration",
-              "backends were not asked: " + FailureText.clause(invalid.failure()),
-              Optional.of("gpush config")));
+          Finding.bad(
+                  "configuration",
+                  "backends were not asked: " + FailureText.clause(invalid.failure()))
+              .trying("gpush config"));
       return List.of();
     }
     return look(backends.of(config), known, findings);
@@ -93,11 +91,8 @@ public final class UnknownGangs {
             .forEach(found -> there.add(new Stranger(backend, found)));
       } catch (GpushException failed) {
         findings.add(
-            new Finding(
-                "warn",
-                "backend " + backend.name(),
-                "cannot list: " + SessionEndings.why(failed),
-                Optional.empty()));
+            Finding.warn(
+                "backend " + backend.name(), "cannot list: " + SessionEndings.why(failed)));
       }
     }
     var over = new HashSet<String>();

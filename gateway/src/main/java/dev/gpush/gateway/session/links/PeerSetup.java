@@ -16,25 +16,17 @@ import dev.gpush.link.Link;
 final class PeerSetup {
   private PeerSetup() {}
 
-  /** Does not wait for it: a link that is cut meanwhile sends it when it is up again. */
-  static void start(LiveSession session, Tasks tasks) {
+  /**
+   * Does not wait for it: a link that is cut meanwhile sends it when it is up again.
+   *
+   * @param fresh the node that has a new agent, which does not know the others; 0: all are told
+   */
+  static void start(LiveSession session, int fresh, Tasks tasks) {
     if (session.gang().nodes().size() > 1 && !session.isLost(0)) {
-      tasks.start("introduce", () -> introduce(session, tasks));
+      tasks.start("introduce", () -> introduce(session, fresh, tasks));
     }
   }
 
-  /** The same when a node has a new agent, which does not know the others. */
-  static void again(LiveSession session, int node, Tasks tasks) {
-    if (session.gang().nodes().size() > 1 && !session.isLost(0)) {
-      tasks.start("introduce", () -> introduce(session, node, tasks));
-    }
-  }
-
-  private static void introduce(LiveSession session, Tasks tasks) {
-    introduce(session, 0, tasks);
-  }
-
-  /** Node 0 to all others, or to the one that is new. */
   private static void introduce(LiveSession session, int fresh, Tasks tasks) {
     try {
       Json status = session.link(0).call("status", Json.object());

@@ -17,6 +17,7 @@ import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Phrase;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.RestartedAgents;
 import dev.gpush.gateway.session.live.SessionWork;
@@ -168,7 +169,7 @@ public final class SessionLinks {
     }
     try {
       Set<Integer> present = await(session, connecting, mayLack);
-      PeerSetup.start(session, tasks);
+      PeerSetup.start(session, 0, tasks);
       session.work().tellEnvironment(present);
       session.work().launcher().attach(present);
     } finally {
@@ -334,7 +335,7 @@ public final class SessionLinks {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
       case LinkState.Up(_, var resumed) -> {
         if (!resumed && session.entry().state() == SessionState.READY) {
-          PeerSetup.again(session, node, tasks);
+          PeerSetup.start(session, node, tasks);
           session
               .workIfAny()
               .ifPresent(work -> tasks.start("environment", () -> tellEnvironment(work, node)));
@@ -384,7 +385,8 @@ public final class SessionLinks {
     // Takes the turn, because a run that is being started relies on unchanged nodes.
     try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
-        session.moveAnyway(session.entry().with(restart.now()));
+        LedgerEntry entry = session.entry();
+        session.moveAnyway(entry.with(entry.reservation().with(restart.now())));
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

@@ -49,7 +49,8 @@ final class Tunnels implements LinkMaker.Through {
 
   // guarded by lock
   private final TunnelPolicy policy;
-  private boolean isIntroduced;
+
+  private volatile boolean isIntroduced;
 
   /**
    * @param patience how long node 0 may be out of reach before others are tried without it
@@ -114,8 +115,8 @@ final class Tunnels implements LinkMaker.Through {
     lock.lock();
     try {
       returning = policy.changed(node, state instanceof LinkState.Up, clock.nanos());
-      if (node == 0 && state instanceof LinkState.Up(_, var resumed)) {
-        isIntroduced = isIntroduced && resumed;
+      if (node == 0 && state instanceof LinkState.Up(_, var resumed) && !resumed) {
+        isIntroduced = false;
       }
       changed.signalAll();
     } finally {
@@ -179,9 +180,9 @@ final class Tunnels implements LinkMaker.Through {
   private void introduce() throws InterruptedException {
     introducing.lockInterruptibly();
     try {
-      if (!isIntroduced()) {
+      if (!isIntroduced) {
         tellAll(session.link(0));
-        introduced();
+        isIntroduced = true;
       }
     } catch (GpushException silent) {
       if (silent.failure() instanceof AgentFailure.LinkOver) {
@@ -214,23 +215,5 @@ final class Tunnels implements LinkMaker.Through {
     return session.gang().nodes().stream()
         .map(NodeInfo::index)
         .anyMatch(node -> node != 0 && !session.isLost(node) && !there.contains(Json.of(node)));
-  }
-
-  private boolean isIntroduced() {
-    lock.lock();
-    try {
-      return isIntroduced;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void introduced() {
-    lock.lock();
-    try {
-      isIntroduced = true;
-    } finally {
-      lock.unlock();
-    }
   }
 }

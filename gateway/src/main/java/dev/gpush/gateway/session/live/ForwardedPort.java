@@ -111,12 +111,10 @@ final class ForwardedPort implements AutoCloseable {
         Tasks pumps = tasks.group("up");
         BlockingStream stream =
             link.get()
-                .open(
+                .openReady(
                     Json.object(
                         "type", "tcp", "host", "127.0.0.1", "port", port, "client", CLIENT))) {
       client.setTcpNoDelay(true);
-      stream.awaitOpened();
-      stream.discard(1);
       pumps.start("up", () -> up(client, stream));
       copy(stream.output(0), client.getOutputStream());
       client.shutdownOutput();

@@ -340,10 +340,8 @@ public final class LiveSession implements AutoCloseable {
     return now.grant().orElseThrow(() -> notReached(0, now.state().word()));
   }
 
-  /** The gang to release: the grant, or, when the reply was lost, the gang by its id alone. */
   public Gang gangToRelease() {
-    LedgerEntry now = entry();
-    return now.grant().orElseGet(() -> new Gang(now.gang(), now.backend(), List.of(), ""));
+    return entry().gangToRelease();
   }
 
   public List<Link> links() {

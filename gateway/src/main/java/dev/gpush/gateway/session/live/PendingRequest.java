@@ -7,7 +7,8 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Tasks;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -19,24 +20,13 @@ public final class PendingRequest {
   private final SessionName name;
   private final SharedTalk talk;
   private final TracedTalk traced;
-  private final CountDownLatch over = new CountDownLatch(1);
 
-  // guarded by this: thread, isCancelled, outcome
+  /** True: ready. False: cancelled, or left in its queue for the next gateway. */
+  private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+
+  // guarded by this: thread, isCancelled
   private Optional<Thread> thread = Optional.empty();
   private boolean isCancelled;
-  private Outcome outcome = new Outcome.Left();
-
-  /** Its outcome. */
-  private sealed interface Outcome {
-    record Ready() implements Outcome {}
-
-    record Failed(RuntimeException cause) implements Outcome {}
-
-    record Died(Error bug) implements Outcome {}
-
-    /** The gateway ends: the request stays in its queue, for the next gateway. */
-    record Left() implements Outcome {}
-  }
 
   /** Makes the session; interrupted when the request is cancelled, and when the gateway ends. */
   @FunctionalInterface
@@ -56,29 +46,27 @@ public final class PendingRequest {
   /** Starts; the turn is closed at its end, or here if it cannot start. */
   public void start(Tasks tasks, TurnQueue.Turn turn, Making work) {
     if (!tasks.start("up-" + name, () -> run(turn, work))) {
-      end(turn);
+      end(turn, false, Optional.empty());
     }
   }
 
   private void run(TurnQueue.Turn turn, Making work) {
+    boolean isReady = false;
+    Optional<Throwable> failure = Optional.empty();
     try {
       begin();
       work.make(this);
-      outcome(new Outcome.Ready());
+      isReady = true;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (GpushException failed) {
       // An interrupt may also appear as a failure, with the thread's flag set again.
-      outcome(
-          Thread.currentThread().isInterrupted() ? new Outcome.Left() : new Outcome.Failed(failed));
-    } catch (RuntimeException bug) {
-      outcome(new Outcome.Failed(bug));
-      throw bug;
-    } catch (Error bug) {
-      outcome(new Outcome.Died(bug));
+      failure = Optional.<Throwable>of(failed).filter(_ -> !Thread.currentThread().isInterrupted());
+    } catch (RuntimeException | Error bug) {
+      failure = Optional.of(bug);
       throw bug;
     } finally {
-      end(turn);
+      end(turn, isReady, failure);
     }
   }
 
@@ -90,18 +78,14 @@ public final class PendingRequest {
     }
   }
 
-  private void end(TurnQueue.Turn turn) {
+  private void end(TurnQueue.Turn turn, boolean isReady, Optional<Throwable> failure) {
     synchronized (this) {
       // Who cancels later interrupts nothing that is not this request.
       thread = Optional.empty();
     }
     turn.close();
-    over.countDown();
+    failure.ifPresentOrElse(over::completeExceptionally, () -> over.complete(isReady));
     talk.end();
-  }
-
-  private synchronized void outcome(Outcome what) {
-    outcome = what;
   }
 
   public SharedTalk talk() {
@@ -113,11 +97,11 @@ public final class PendingRequest {
   }
 
   boolean isOver() {
-    return over.getCount() == 0;
+    return over.isDone();
   }
 
-  public synchronized boolean isReady() {
-    return outcome instanceof Outcome.Ready;
+  public boolean isReady() {
+    return over.exceptionally(_ -> false).getNow(false);
   }
 
   public synchronized boolean isCancelled() {
@@ -132,18 +116,7 @@ public final class PendingRequest {
 
   /** Waits until it has ended, even if the caller is interrupted. */
   public void awaitEnd() {
-    boolean isInterrupted = false;
-    while (true) {
-      try {
-        over.await();
-        break;
-      } catch (InterruptedException again) {
-        isInterrupted = true;
-      }
-    }
-    if (isInterrupted) {
-      Thread.currentThread().interrupt();
-    }
+    over.exceptionally(_ -> false).join();
   }
 
   /**
@@ -157,26 +130,21 @@ public final class PendingRequest {
     if (!isOver()) {
       return false;
     }
-    Outcome now;
-    boolean isGivenUp;
-    synchronized (this) {
-      now = outcome;
-      isGivenUp = isCancelled;
-    }
-    switch (now) {
-      case Outcome.Ready() -> {
+    try {
+      if (over.join()) {
         return true;
       }
-      case Outcome.Failed(GpushException failed) ->
-          throw new GpushException(failed.failure(), failed);
-      case Outcome.Failed(var bug) -> throw bug;
-      case Outcome.Died(var bug) -> throw bug;
-      case Outcome.Left() -> {
-        if (isGivenUp) {
-          throw new GpushException(new SessionFailure.GivenUp(name.text()));
-        }
-        throw new InterruptedException("the gateway ends");
+    } catch (CompletionException failed) {
+      switch (failed.getCause()) {
+        case GpushException its -> throw new GpushException(its.failure(), its);
+        case RuntimeException bug -> throw bug;
+        case Error bug -> throw bug;
+        case null, default -> throw failed;
       }
     }
+    if (isCancelled()) {
+      throw new GpushException(new SessionFailure.GivenUp(name.text()));
+    }
+    throw new InterruptedException("the gateway ends");
   }
 }

@@ -15,13 +15,13 @@ import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.Outlook.Answer;
 import dev.gpush.core.session.Outlook.Offer;
-import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionTiming;
 import java.time.Duration;
@@ -53,25 +53,23 @@ public final class Placement {
   }
 
   /** What {@code up --dry-run} shows. */
-  public Outlook outlook(LedgerEntry intent, UpRequest request, Config config, ResolvedUp wish)
+  public Outlook outlook(LedgerEntry intent, Config config, ResolvedUp wish)
       throws InterruptedException {
     List<Backend> candidates = requests.candidates(config, wish);
-    List<Offer> offers = offers(candidates, intent, request, config);
+    List<Offer> offers = offers(candidates, intent, config, wish);
     PlaceChoice choice = PlaceChoice.of(offers);
     var why = new ArrayList<>(choice.why().isEmpty() ? List.of() : List.of(choice.why()));
     for (Backend backend : candidates) {
       boolean isChosen = choice.first().contains(backend.name());
-      if (isChosen
-          && !request.wanted().natives().isEmpty()
-          && !backend.capabilities().takesNatives()) {
-        why.add(PlaceText.unused(backend.name(), request.wanted().natives()));
+      if (isChosen && !wish.asked().natives().isEmpty() && !backend.capabilities().takesNatives()) {
+        why.add(PlaceText.unused(backend.name(), wish.asked().natives()));
       }
     }
     var smaller = new LinkedHashMap<String, Outlook.Smaller>();
     if (choice.now().isEmpty() && wish.asked().attach().isEmpty()) {
       for (Backend backend : candidates) {
         if (choice.queues().contains(backend.name())) {
-          SmallerRequest.of(backend, asked(backend, intent, request, config))
+          SmallerRequest.of(backend, asked(backend, intent, config, wish))
               .ifPresent(part -> smaller.put(backend.name(), part));
         }
       }
@@ -80,9 +78,9 @@ public final class Placement {
   }
 
   /** Fails unless some backend could grant the request, now or later. */
-  public void requireSense(LedgerEntry intent, UpRequest request, Config config, ResolvedUp wish)
+  public void requireSense(LedgerEntry intent, Config config, ResolvedUp wish)
       throws InterruptedException {
-    List<Offer> offers = offers(requests.candidates(config, wish), intent, request, config);
+    List<Offer> offers = offers(requests.candidates(config, wish), intent, config, wish);
     List<Refusal> refusals =
         PlaceChoice.refusals(offers).stream()
             .filter(each -> !(each.failure() instanceof BackendFailure.Taken))
@@ -93,10 +91,10 @@ public final class Placement {
   }
 
   private List<Offer> offers(
-      List<Backend> candidates, LedgerEntry intent, UpRequest request, Config config)
+      List<Backend> candidates, LedgerEntry intent, Config config, ResolvedUp wish)
       throws InterruptedException {
     Map<Backend, Answer> answers =
-        asking.all(candidates, backend -> asked(backend, intent, request, config));
+        asking.all(candidates, backend -> asked(backend, intent, config, wish));
     return candidates.stream()
         .map(
             backend ->
@@ -108,15 +106,16 @@ public final class Placement {
         .toList();
   }
 
-  private GangRequest asked(Backend backend, LedgerEntry intent, UpRequest request, Config config) {
+  private GangRequest asked(Backend backend, LedgerEntry intent, Config config, ResolvedUp wish) {
     // Nothing is reserved yet, so one id serves for all.
     var bid = new Bid(backend.name(), "", intent.gang(), Optional.empty(), true);
-    return requests.gang(asked(intent, backend, bid, request), config);
+    return requests.gang(asking(intent, backend, List.of(bid), wish), config);
   }
 
-  private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {
-    return entry.asking(
-        List.of(bid), backend.capabilities().inherited(request.origin().environment()));
+  private static LedgerEntry asking(
+      LedgerEntry entry, Backend first, List<Bid> bids, ResolvedUp wish) {
+    Map<String, String> inherits = first.capabilities().inherited(wish.environment());
+    return entry.with(entry.reservation().asking(bids, inherits));
   }
 
   static GpushException nowhere(List<Refusal> refusals) {
@@ -126,9 +125,8 @@ public final class Placement {
             : new BackendFailure.Nowhere(refusals));
   }
 
-  public Taking taking(
-      LiveSession session, Config config, ResolvedUp wish, UpRequest request, Talk talk) {
-    return new Taking(session, config, wish, request, talk);
+  public Taking taking(LiveSession session, Config config, ResolvedUp wish, Talk talk) {
+    return new Taking(session, config, wish, talk);
   }
 
   /** Places the gang of one session. The caller has the turn. */
@@ -136,18 +134,15 @@ public final class Placement {
     private final LiveSession session;
     private final Config config;
     private final ResolvedUp wish;
-    private final UpRequest request;
     private final Talk talk;
     private final ReservationRace race = new ReservationRace(tasks, pause);
     private final List<Refusal> refusals = new ArrayList<>();
     private boolean hasAsked;
 
-    private Taking(
-        LiveSession session, Config config, ResolvedUp wish, UpRequest request, Talk talk) {
+    private Taking(LiveSession session, Config config, ResolvedUp wish, Talk talk) {
       this.session = session;
       this.config = config;
       this.wish = wish;
-      this.request = request;
       this.talk = talk;
     }
 
@@ -190,7 +185,7 @@ public final class Placement {
     private List<Offer> asked(List<Backend> candidates) throws InterruptedException {
       String names = String.join(", ", candidates.stream().map(Backend::name).toList());
       try (Talk.Step _ = talk.phase(Stage.PLAN, "asking " + names)) {
-        return offers(candidates, session.entry(), request, config);
+        return offers(candidates, session.entry(), config, wish);
       }
     }
 
@@ -258,33 +253,30 @@ public final class Placement {
     private void ask(List<Bid> bids) {
       Backend first = backend(bids.getFirst());
       sayUnused(bids);
-      session.move(
-          session
-              .entry()
-              .asking(bids, first.capabilities().inherited(request.origin().environment())),
-          first);
+      session.move(asking(session.entry(), first, bids, wish), first);
       hasAsked = true;
     }
 
     /** Tells the user which settings a backend does not use. */
     private void sayUnused(List<Bid> bids) {
       for (Bid bid : bids) {
-        if (!request.wanted().natives().isEmpty() && !backend(bid).capabilities().takesNatives()) {
-          talk.say(PlaceText.unused(bid.backend(), request.wanted().natives()));
+        if (!wish.asked().natives().isEmpty() && !backend(bid).capabilities().takesNatives()) {
+          talk.say(PlaceText.unused(bid.backend(), wish.asked().natives()));
         }
         if (config.text("image").isPresent() && !backend(bid).capabilities().takesImages()) {
           talk.say(bid.backend() + " runs no containers; image: is not used there");
         }
         if (config.text("home").isPresent()
             && (!backend(bid).capabilities().mountsVolumes()
-                || request.wanted().attach().isPresent())) {
+                || wish.asked().attach().isPresent())) {
           talk.say("home: is not used on " + bid.backend() + ", which has home folders of its own");
         }
       }
     }
 
     private GangRequest request(Bid bid) {
-      return requests.gang(session.entry().with(bid), config);
+      LedgerEntry entry = session.entry();
+      return requests.gang(entry.with(entry.reservation().only(bid)), config);
     }
 
     /** Enters a bid into the race. */
@@ -325,8 +317,8 @@ public final class Placement {
               if (left == 0) {
                 throw refusals.size() == 1 ? failed : nowhere(refusals);
               }
-              LedgerEntry rest = session.entry().givenUp(bid);
-              session.move(rest, backend(rest.reservation().first()));
+              Reservation rest = session.entry().reservation().givenUp(bid);
+              session.move(session.entry().with(rest), backend(rest.first()));
               waiting.forget(bid);
               talk.say(FailureText.clause(bid.backend(), failed.failure()));
             }

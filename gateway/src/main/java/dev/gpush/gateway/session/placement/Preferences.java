@@ -113,7 +113,8 @@ public final class Preferences {
                 ? LedgerEntry.IdleRule.CHOSEN
                 : LedgerEntry.IdleRule.BUILT_IN),
         explicit,
-        notes);
+        notes,
+        request.origin().environment());
   }
 
   /** A path that was typed in a folder below the root means the same for the whole session. */

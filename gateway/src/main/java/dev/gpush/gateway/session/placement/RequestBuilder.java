@@ -14,7 +14,6 @@ import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
-import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.gateway.session.ledger.Bid;
@@ -50,28 +49,18 @@ public final class RequestBuilder {
   }
 
   /**
-   * A new session's first entry, with a new gang id.
+   * A new session's first entry, with a new gang id, for the first backend that may be asked; the
+   * choice is made later.
    *
    * @throws GpushException when the node where people are to edit is none of those asked for
    */
-  public LedgerEntry intent(
-      SessionName name, Config config, ResolvedUp wish, Backend backend, UpRequest request) {
+  public LedgerEntry intent(SessionName name, Config config, ResolvedUp wish) {
     EditNode.of(config).require(wish.nodes());
-    Map<String, String> inherit = backend.capabilities().inherited(request.origin().environment());
-    return intent(name, config, wish, backend, inherit);
+    return intent(name, config, wish, candidates(config, wish).getFirst());
   }
 
-  /** For the first backend that may be asked; the choice is made later. */
-  public LedgerEntry intent(SessionName name, Config config, ResolvedUp wish, UpRequest request) {
-    return intent(name, config, wish, candidates(config, wish).getFirst(), request);
-  }
-
-  private LedgerEntry intent(
-      SessionName name,
-      Config config,
-      ResolvedUp wish,
-      Backend backend,
-      Map<String, String> inherit) {
+  private LedgerEntry intent(SessionName name, Config config, ResolvedUp wish, Backend backend) {
+    Map<String, String> inherit = backend.capabilities().inherited(wish.environment());
     byte[] gang = new byte[8];
     byte[] id = new byte[6];
     random.nextBytes(gang);
@@ -105,12 +94,11 @@ public final class RequestBuilder {
                 Optional.empty()),
             new LedgerEntry.Lease(Optional.empty(), idle),
             Set.of(),
-            List.of());
-    LedgerEntry entry = intent(name, config, wish, backend, Map.of());
-    return entry
-        .with(Bid.of(backend, gang.id()).priced(price(config, backend.name(), entry)))
-        .granted(gang)
-        .foreign(true);
+            List.of(),
+            Map.of());
+    LedgerEntry entry = intent(name, config, wish, backend);
+    Bid bid = Bid.of(backend, gang.id()).priced(price(config, backend.name(), entry));
+    return entry.with(entry.reservation().only(bid)).granted(gang).foreign(true);
   }
 
   GangRequest gang(LedgerEntry entry, Config config) {

@@ -7,6 +7,7 @@ import dev.gpush.core.text.Phrase;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -17,22 +18,31 @@ import java.util.Set;
  * @param explicit which of nodes, gpus and backend were asked for by flags or the project's files,
  *     as opposed to habits and defaults: a session that is there differs by these only
  * @param notes what to tell before it is done ("as last time here: 2 nodes")
+ * @param environment the client's variables, of which each backend takes some
  */
 public record ResolvedUp(
     List<String> backends,
     LedgerEntry.Asked asked,
     LedgerEntry.Lease lease,
     Set<String> explicit,
-    List<String> notes) {
+    List<String> notes,
+    Map<String, String> environment) {
   public ResolvedUp {
     backends = List.copyOf(backends);
     explicit = Set.copyOf(explicit);
     notes = List.copyOf(notes);
+    environment = Map.copyOf(environment);
   }
 
   /** The request that an earlier gateway has made. */
   public static ResolvedUp of(LedgerEntry entry) {
-    return new ResolvedUp(List.of(), entry.asked(), entry.lease(), Set.of(), List.of());
+    return new ResolvedUp(
+        List.of(),
+        entry.asked(),
+        entry.lease(),
+        Set.of(),
+        List.of(),
+        entry.reservation().inherit());
   }
 
   /** What {@code up} asks of a session that waits: its own request, but for what was explicit. */
@@ -45,7 +55,12 @@ public record ResolvedUp(
             asked.natives().isEmpty() ? waiting.asked().natives() : asked.natives(),
             asked.attach().or(() -> waiting.asked().attach()));
     return new ResolvedUp(
-        explicit.contains("backend") ? backends : waiting.places(), merged, lease, explicit, notes);
+        explicit.contains("backend") ? backends : waiting.places(),
+        merged,
+        lease,
+        explicit,
+        notes,
+        environment);
   }
 
   /** The request for all nodes that a backend lends. */
@@ -53,7 +68,7 @@ public record ResolvedUp(
     var all =
         new LedgerEntry.Asked(
             loan.nodes(), loan.gpus(), asked.python(), asked.natives(), Optional.of(name));
-    return new ResolvedUp(List.of(backend), all, lease, Set.of("backend"), notes);
+    return new ResolvedUp(List.of(backend), all, lease, Set.of("backend"), notes, environment);
   }
 
   public int nodes() {

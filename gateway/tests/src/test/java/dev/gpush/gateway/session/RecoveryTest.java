@@ -165,7 +165,8 @@ final class RecoveryTest {
     before.close();
     for (LedgerEntry entry : rig.ledger().load()) {
       if (entry.gang().equals(asked)) {
-        rig.ledger().put(ungranted(entry, SessionState.ASKED).with(entry.reservation().first()));
+        LedgerEntry ungranted = ungranted(entry, SessionState.ASKED);
+        rig.ledger().put(ungranted.with(ungranted.reservation().only(entry.reservation().first())));
       }
     }
 

@@ -108,7 +108,12 @@ final class LedgerTest {
         entry.reservation());
     assertEquals(
         new LedgerEntry.Status(SessionState.READY, "why", true, Trace.none()), entry.status());
-    assertEquals(Json.parse(text).write(), entry.json().write());
+    String later =
+        """
+        , "place": "", "price": null, "idle_rule": "chosen",
+         "trace": {"took_ms": 0, "phases": []}}\
+        """;
+    assertEquals(Json.parse(text.replaceFirst("}$", later)).write(), entry.json().write());
   }
 
   @Test

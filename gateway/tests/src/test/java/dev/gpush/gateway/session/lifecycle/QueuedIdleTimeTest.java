@@ -8,8 +8,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class QueuedIdleTimeTest {
   @ParameterizedTest
-  @CsvSource({"PT1M, PT3H", "PT6H, PT3H", "PT9H, PT4H30M", "P4D, P2D"})
-  void isThreeHoursOrHalfTheTimeQueued(Duration waited, Duration idle) {
+  @CsvSource({"PT1M, PT3H", "PT6H, PT3H", "PT9H, PT4H30M", "P4D, P2D", "P400D, P2D"})
+  void isThreeHoursOrHalfTheTimeQueuedUpToTwoDays(Duration waited, Duration idle) {
     assertEquals(idle, QueuedIdleTime.after(waited));
   }
 }
