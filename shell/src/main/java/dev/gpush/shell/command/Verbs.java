@@ -104,11 +104,14 @@ final class Verbs {
     return Optional.ofNullable(actions.get(verb)).map(Supplier::get);
   }
 
-  /** What a shell needs to know of the words of each command that users type. */
+  /**
+   * What a shell needs to know of the words of each command that users type; those of no command
+   * last.
+   */
   List<VerbWords> words() {
     var all = new ArrayList<VerbWords>();
-    all.add(words("", new WakeCommand()));
     names().forEach(name -> make(name).ifPresent(action -> all.add(words(name, action))));
+    all.add(words("", new WakeCommand()));
     return List.copyOf(all);
   }
 

@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * What a shell knows of the words that a line may have, without asking the gateway.
  *
- * @param verbs by their names; none: the gateway has not sent them
+ * @param verbs by their names, as far as the gateway has sent them
  * @param sizes how many nodes each session has; 0: none yet
  * @param session the one that the prompt is about
  */
@@ -20,6 +20,11 @@ record KnownWords(
   KnownWords {
     verbs = Map.copyOf(verbs);
     sizes = Map.copyOf(sizes);
+  }
+
+  /** The words of a line without a command are sent last. */
+  boolean hasAllVerbs() {
+    return verbs.containsKey("");
   }
 
   KnownWords with(VerbWords verb) {

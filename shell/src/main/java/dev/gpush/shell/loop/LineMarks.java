@@ -9,7 +9,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -49,7 +48,7 @@ final class LineMarks {
    * @param isTyped the cursor is at the end of the text
    */
   static List<Word> of(String text, boolean isTyped, KnownWords known) {
-    if (known.verbs().isEmpty()) {
+    if (!known.hasAllVerbs()) {
       return List.of();
     }
     var marks = new LineMarks(known, text.length());
@@ -78,8 +77,7 @@ final class LineMarks {
   }
 
   private void addCommand(List<Word> words) {
-    VerbWords before = known.verbs().getOrDefault("", new VerbWords("", true, Map.of(), List.of()));
-    int at = addOptions(before, words);
+    int at = addOptions(known.verbs().get(""), words);
     if (at == words.size()) {
       return;
     }

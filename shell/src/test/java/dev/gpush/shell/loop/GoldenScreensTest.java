@@ -83,7 +83,7 @@ final class GoldenScreensTest {
       names = {"TINY", "HUGE"})
   void wordsThatCannotBeRight(Window window) throws Exception {
     try (ShellScene scene = scene("marks", window)) {
-      scene.awaitHeard("verb\twhy");
+      scene.awaitHeard("verb\t*");
       scene.type("lgos -f");
       scene.sees("a command", scene.line("os -f"));
       scene.type("\u0003logs --folow --rank -s devboxx -q");

@@ -90,6 +90,13 @@ final class LineMarksTest {
     }
   }
 
+  @Test
+  void nothingIsMarkedBeforeAllCommandsAreKnown() {
+    KnownWords some = KnownWords.NONE.with(known.verbs().get("ps"));
+
+    assertEquals(List.of(), LineMarks.of("run train.py", true, some));
+  }
+
   private static String shown(String text, boolean isTyped) {
     var shown = new StringBuilder(text);
     for (Word word : LineMarks.of(text, isTyped, known).reversed()) {
