@@ -75,7 +75,6 @@ class Folder:
         self.path = None
         self.lock_fd = -1
         self.inode = None
-        self.handover_fd = -1
 
     def find(self):
         """A connection to the living agent, or None."""

@@ -40,8 +40,12 @@ public interface AgentProgram {
    */
   void begin(Pipe pipe, Json.Obj header) throws IOException;
 
-  /** The command of a relay to an agent that runs: a fraction of the loader's time and bytes. */
-  List<String> relayArguments(List<String> interpreters, GangId gang, int node);
+  /**
+   * The command of a relay to an agent: a fraction of the loader's time and bytes.
+   *
+   * @param patience how long an agent may take that does not run yet, in whole seconds
+   */
+  List<String> relayArguments(List<String> interpreters, GangId gang, int node, Duration patience);
 
   /**
    * Reads up to and including the preamble of a relay; what follows on the pipe are frames.
@@ -52,18 +56,9 @@ public interface AgentProgram {
   boolean beginRelay(Pipe pipe) throws IOException;
 
   /**
-   * As {@link #relayArguments} where the standard streams of commands are pipes of the node: the
-   * agent takes them over, and no Python is started. {@link #beginRelay} begins it too.
-   *
-   * @param patience how long an agent may take that does not run yet, in whole seconds
-   */
-  List<String> handoverArguments(
-      List<String> interpreters, GangId gang, int node, Duration patience);
-
-  /**
    * {@link #beginRelay(Pipe)} where an agent may take a while.
    *
-   * @param patience as in {@link #handoverArguments}
+   * @param patience as in {@link #relayArguments}
    */
   boolean beginRelay(Pipe pipe, Duration patience) throws IOException;
 

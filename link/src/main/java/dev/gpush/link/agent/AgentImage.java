@@ -92,7 +92,6 @@ public final class AgentImage implements AgentProgram {
   private final String loader = resource(LOADER_FILE);
   private final String relayProbe = resource("host/relay.sh");
   private final String relay = resource("host/relay.py");
-  private final String handover = resource("host/handover.sh");
   private final String begin = resource("begin.sh");
 
   /**
@@ -169,10 +168,10 @@ public final class AgentImage implements AgentProgram {
 
   @Override
   public List<String> questionArguments(List<String> interpreters) {
-    // The loader does not need the second argument of a relay.
+    // The loader does not need the other arguments of a relay.
     return isOne(interpreters)
         ? arguments(interpreters)
-        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", loader, ""), interpreters);
+        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", loader, "", ""), interpreters);
   }
 
   private static boolean isOne(List<String> interpreters) {
@@ -193,21 +192,16 @@ public final class AgentImage implements AgentProgram {
   }
 
   @Override
-  public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
-    String name = AgentFolder.name(gang, node);
-    return isOne(interpreters)
-        ? program(interpreters, List.of(relay, name))
-        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", relay, name), interpreters);
-  }
-
-  @Override
-  public List<String> handoverArguments(
+  public List<String> relayArguments(
       List<String> interpreters, GangId gang, int node, Duration patience) {
-    String name = AgentFolder.name(gang, node);
-    String seconds = Long.toString(patience.toSeconds());
-    return isOne(interpreters)
-        ? program(interpreters, List.of(relay, name, "wait=" + seconds))
-        : tried(List.of("/bin/sh", "-c", handover, "sh", relay, name, seconds), interpreters);
+    List<String> text =
+        List.of(relay, AgentFolder.name(gang, node), "wait=" + patience.toSeconds());
+    if (isOne(interpreters)) {
+      return program(interpreters, text);
+    }
+    var shell = new ArrayList<>(List.of("/bin/sh", "-c", relayProbe, "sh"));
+    shell.addAll(text);
+    return tried(shell, interpreters);
   }
 
   @Override
