@@ -25,12 +25,6 @@ public interface AgentProgram {
   List<String> arguments(List<String> interpreters);
 
   /**
-   * As {@link #arguments} for a node on which an agent runs, so that a Python there is known to
-   * work.
-   */
-  List<String> questionArguments(List<String> interpreters);
-
-  /**
    * Writes the loader's header and source to a fresh pipe and reads up to and including the
    * preamble; what follows on the pipe are frames (start, attach) or one JSON line (control, list).
    *

@@ -66,9 +66,7 @@ public final class AgentImage implements AgentProgram {
   /** The first request on a pipe that becomes a link later. */
   private static final Json.Obj STATUS = Json.object("do", "status", "then", "link");
 
-  /** The file names that begin.sh uses. */
-  private static final String BEGIN_FILE = "begin.sh";
-
+  private static final String PROBE_FILE = "probe.sh";
   private static final String LOADER_FILE = "loader.py";
   private static final String START_FILE = "start";
 
@@ -88,11 +86,10 @@ public final class AgentImage implements AgentProgram {
   private final Tasks tasks;
   private final RandomGenerator random;
   private final byte[] source;
-  private final String probe = resource("probe.sh");
+  private final String probe = resource(PROBE_FILE);
   private final String loader = resource(LOADER_FILE);
   private final String relayProbe = resource("host/relay.sh");
   private final String relay = resource("host/relay.py");
-  private final String begin = resource("begin.sh");
 
   /**
    * @param tasks for reading the pipes' stderr and for time limits
@@ -164,14 +161,6 @@ public final class AgentImage implements AgentProgram {
     return isOne(interpreters)
         ? program(interpreters, List.of(loader))
         : tried(List.of("/bin/sh", "-c", probe, "sh", loader), interpreters);
-  }
-
-  @Override
-  public List<String> questionArguments(List<String> interpreters) {
-    // The loader does not need the other arguments of a relay.
-    return isOne(interpreters)
-        ? arguments(interpreters)
-        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", loader, "", ""), interpreters);
   }
 
   private static boolean isOne(List<String> interpreters) {
@@ -249,8 +238,8 @@ public final class AgentImage implements AgentProgram {
   @Override
   public Map<String, byte[]> files(Json.Obj header) {
     return Map.of(
-        BEGIN_FILE,
-        begin.getBytes(StandardCharsets.UTF_8),
+        PROBE_FILE,
+        probe.getBytes(StandardCharsets.UTF_8),
         LOADER_FILE,
         loader.getBytes(StandardCharsets.UTF_8),
         START_FILE,
@@ -259,16 +248,15 @@ public final class AgentImage implements AgentProgram {
 
   @Override
   public List<String> commandIn(String folder, List<String> interpreters) {
-    if (!isOne(interpreters)) {
-      return tried(List.of("/bin/sh", folder + "/" + BEGIN_FILE), interpreters);
-    }
     // There may be no shell that could open the file for input.
     String text =
         "import os\nos.dup2(os.open(%s, os.O_RDONLY), 0)\nexec(compile(open(%s).read(), 'loader', 'exec'))"
             .formatted(
                 Json.of(folder + "/" + START_FILE).write(),
                 Json.of(folder + "/" + LOADER_FILE).write());
-    return program(interpreters, List.of(text));
+    return isOne(interpreters)
+        ? program(interpreters, List.of(text))
+        : tried(List.of("/bin/sh", folder + "/" + PROBE_FILE, text), interpreters);
   }
 
   private String preamble() {

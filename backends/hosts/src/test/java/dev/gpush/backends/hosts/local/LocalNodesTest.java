@@ -356,11 +356,6 @@ final class LocalNodesTest {
     }
 
     @Override
-    public List<String> questionArguments(List<String> interpreters) {
-      return arguments(interpreters);
-    }
-
-    @Override
     public List<String> relayArguments(
         List<String> interpreters, GangId gang, int node, Duration patience) {
       throw new IllegalStateException("nobody attaches here");

@@ -104,7 +104,7 @@ public final class PodAgents {
     return all(
         pods,
         node -> header("control", gang, node, control),
-        pod -> agent.questionArguments(PythonInitContainer.interpreters(pod)),
+        pod -> agent.arguments(PythonInitContainer.interpreters(pod)),
         limit);
   }
 
