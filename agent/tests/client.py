@@ -147,10 +147,12 @@ class Stream:
             view = view[len(piece):]
 
     def end(self):
-        self.client.sequenced(frames.END, 0, self.number)
+        if self.accepted().refused is None:
+            self.client.sequenced(frames.END, 0, self.number)
 
     def message(self, value, urgent=True):
-        self.client.sequenced(frames.MESSAGE, 1 if urgent else 0, self.number, frames.pack_json(value))
+        if self.accepted().refused is None:
+            self.client.sequenced(frames.MESSAGE, 1 if urgent else 0, self.number, frames.pack_json(value))
 
     def close(self):
         self.own_closed = True
@@ -301,7 +303,7 @@ class Client:
         elif kind == frames.OPEN:
             value = frames.unpack_json(payload)
             stream = Stream(self, number, WINDOW)
-            stream.allowed, stream.value = value["credit"], value
+            stream.allowed, stream.value, stream.opened = value["credit"], value, {}
             self.streams[number] = stream
             self.sequenced(frames.OPENED, 0, number, frames.pack_json({"credit": WINDOW}))
             self.accepted.append(stream)

@@ -21,7 +21,6 @@ LINGER = 0.25           # seconds after the process's end until we say that it e
 KILL_AFTER = 5.0
 PIPE_SIZE = 256 * 1024  # larger than the kernel's 64 KiB: fewer turns of the loop for bulk
 F_SETPIPE_SZ = 1031
-MAX_EARLY = 256         # frames kept until the process has started; a gateway sends none before OPENED
 
 
 def request(value):
@@ -100,7 +99,6 @@ class Exec(Owner):
         self.tty = None             # the path of its terminal
         self.error_fd = -1
         self.errors = b""
-        self.early = []             # what came before the process could read it
         self.timer = None
         self.over = False
         self.traffic = traffic.of_program(agent.loop.clock, agent.lease.active, value)
@@ -273,29 +271,12 @@ class Exec(Owner):
             self.stream.refuse("cwd" if stage == "cwd" else refused.code, refused.facts)
             return
         self.stream.opened({"pid": self.pid})
-        for call in self.early:
-            call()
-        self.early = []
         self.room()
         self.check()
 
     # ---- the stream's owner
 
-    def too_early(self, call):
-        """Keeps what comes before the process has started."""
-        if self.error_fd < 0 and self.pid != 0:
-            return False
-        if len(self.early) < MAX_EARLY:
-            self.early.append(call)
-        else:
-            self.early = []
-            self.stream.refuse("limit", {"early": MAX_EARLY})
-            self.close({}, False)
-        return True
-
     def data(self, channel, payload):
-        if self.too_early(lambda: self.data(channel, payload)):
-            return
         self.traffic.came(payload)
         if self.sink is None:
             self.stream.consumed(len(payload))
@@ -303,14 +284,10 @@ class Exec(Owner):
             self.sink.data(payload)
 
     def end(self, channel):
-        if self.too_early(lambda: self.end(channel)):
-            return
         if self.master < 0 and self.sink is not None:     # a pty has no end of file, as with sshd
             self.sink.end()
 
     def message(self, value, urgent):
-        if self.too_early(lambda: self.message(value, urgent)):
-            return
         size = value.get("resize")
         if self.master >= 0 and isinstance(size, list) and len(size) == 2 and all(isinstance(n, int) for n in size):
             try:
