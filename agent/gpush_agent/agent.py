@@ -81,8 +81,7 @@ class Agent:
         self.ending = None          # why the agent ends, once it does
         self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of all child processes, which may outlive the agent
         self.troubles = {}          # code -> facts: features that do not work here
-        self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
-                                 self.programs_alive, lambda: self.sampling.usage.using())
+        self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, self.programs_alive, lambda: self.sampling.usage.using())
         self.sampling = usage.Sampling(self)
         self.taken = self.told = None       # when the scheduler takes the node back, and when it announced that
         self.lease_timer, self.again = None, self.memo.recall(self)     # again: an agent before this one was killed
@@ -425,8 +424,7 @@ class Agent:
             self.finish(why)
             return
         left = self.time_left()
-        counts = self.lease.claimed and self.lease.exit_when_idle
-        self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if counts else None})
+        self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if self.lease.claimed else None})
         if self.lease_timer is not None:
             self.lease_timer.cancel()
         ahead = [seconds for seconds in (self.lease.next(), self.notices.next(), self.sampling.next()) if seconds is not None]

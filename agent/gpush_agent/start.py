@@ -239,8 +239,8 @@ def ask(sock, value, seconds):
 
 
 def agents(folder):
-    """Every agent of this user on this host, one that lives and does not answer by what it has written; folders without one are named, too."""
-    found, dead = [], []
+    """Every agent of this user on this host, one that lives and does not answer by what it has written."""
+    found = []
     for parent in user_folders(folder.bases):
         if not own_folder(parent, False):
             continue
@@ -255,9 +255,7 @@ def agents(folder):
                 sock.close()
             if answer is not None:
                 found.append(dict(answer, folder=path))
-            else:
-                dead.append(path)
-    return {"ok": True, "host": socket.gethostname(), "python": PYTHON, "agents": found, "dead": dead}
+    return {"ok": True, "host": socket.gethostname(), "python": PYTHON, "agents": found}
 
 
 def written(path):

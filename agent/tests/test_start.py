@@ -208,7 +208,6 @@ class StartTest(NodeTest):
         os.kill(pid, signal.SIGKILL)
         until(lambda: not alive(pid), what="end")
         self.assertEqual(self.listed()["agents"], [])
-        self.assertEqual(len(self.listed()["dead"]), 1)
         self.assertNotEqual(self.client().call("status")["pid"], pid)
 
     def test_an_agent_that_does_not_answer_is_listed(self):
@@ -218,7 +217,6 @@ class StartTest(NodeTest):
             listed = self.listed()
         finally:
             os.kill(answered["pid"], signal.SIGCONT)
-        self.assertEqual(listed["dead"], [])
         for key in ("gang", "node", "owner", "holder", "name", "request"):
             self.assertEqual([agent[key] for agent in listed["agents"]], [answered[key]], key)
 
@@ -450,8 +448,8 @@ class LeaseTest(unittest.TestCase):
         self.now = 0.0
         self.runs, self.commands = [], []
 
-    def lease(self, exit_when_idle=True, **limits):
-        return lease.Lease(lambda: self.now, limits, exit_when_idle, lambda: self.runs, lambda: self.commands)
+    def lease(self, **limits):
+        return lease.Lease(lambda: self.now, limits, lambda: self.runs, lambda: self.commands)
 
     def test_idle_starts_with_the_claim_and_moves_with_activity(self):
         found = self.lease(hard_s=1000, idle_s=10, unclaimed_s=5)
@@ -500,12 +498,6 @@ class LeaseTest(unittest.TestCase):
         self.now = 1e9
         self.assertIsNone(found.over())
         self.assertIsNone(found.next())
-
-    def test_not_when_idle(self):
-        found = self.lease(exit_when_idle=False, idle_s=1)
-        found.claim()
-        self.now = 100
-        self.assertIsNone(found.over())
 
 
 if __name__ == "__main__":

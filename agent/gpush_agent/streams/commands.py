@@ -184,7 +184,6 @@ class Exec(Owner):
 
     def child(self, stdio, has_pty, error_out, env):
         """In the forked child; never returns."""
-        stage = "failed"
         try:
             os.setsid()
             if has_pty:
@@ -192,9 +191,7 @@ class Exec(Owner):
             for target, fd in enumerate([os.dup(fd) if fd < 3 else fd for fd in stdio]):
                 os.dup2(fd, target)
             processes.plain_child(self.agent.origin)
-            stage = "cwd"
             self.enter()
-            stage = "exec"
             if self.value.get("builtin"):
                 processes.close_all(keep=(error_out,))
                 if self.agent.config.get("taken_s") is not None:
@@ -221,7 +218,7 @@ class Exec(Owner):
             os.execvpe(raw(file), [raw(word) for word in argv], {raw(name): raw(text) for name, text in env.items()})
         except OSError as error:
             if error_out >= 0:
-                os.write(error_out, ("%s %d" % (stage, error.errno or 0)).encode())
+                os.write(error_out, b"%d" % (error.errno or 0))
             os._exit(127)
         except SystemExit as exit:
             os._exit(exit.code if isinstance(exit.code, int) else 1 if exit.code else 0)
@@ -244,8 +241,7 @@ class Exec(Owner):
                 os.chdir(raw(cwd if cwd.startswith("/") else os.path.join(home, cwd)))
                 return
             except OSError:
-                if self.value.get("strict_cwd"):
-                    raise
+                pass
         for folder in (home, "/"):
             try:
                 os.chdir(folder)
@@ -264,11 +260,10 @@ class Exec(Owner):
         if self.stream.own_close:
             return
         if self.errors:
-            stage, _, number = self.errors.decode().partition(" ")
-            refused = of_os_error(OSError(int(number), ""))
+            refused = of_os_error(OSError(int(self.errors), ""))
             self.over = True
             self.release_fds()
-            self.stream.refuse("cwd" if stage == "cwd" else refused.code, refused.facts)
+            self.stream.refuse(refused.code, refused.facts)
             return
         self.stream.opened({"pid": self.pid})
         self.room()

@@ -86,9 +86,7 @@ class Pool:
 
     def status(self):
         """What the node holds, for ps."""
-        return [{"pid": parent.pid, "program": target(parent.spec["program"])[-1], "ready": parent.ready is not None,
-                 "imports": (parent.ready or {}).get("imports", []), "left_out": {name: skip["why"] for name, skip in parent.skip.items()},
-                 "seconds": (parent.ready or {}).get("seconds"), "bytes": resident(parent.pid)}
+        return [{"program": target(parent.spec["program"])[-1], "ready": parent.ready is not None, "bytes": resident(parent.pid)}
                 for parent in self.parents.values() if parent.pid]
 
     # ---- life
