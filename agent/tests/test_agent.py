@@ -482,6 +482,12 @@ class CallTest(NodeTest):
         self.assertEqual(client.call("run.start", run=7, spec={}), {"pid": 7})
         self.assertEqual(client.call("run.status", run=7)["code"], "not-found")
 
+    def test_a_builtin_that_fails_says_why(self):
+        client = self.client(extra={"runs/follow": "def main(args, fd_in, fd_out):\n    raise OSError(28, 'No room here')\n"})
+        stream = client.exec(builtin="follow", stdin=False)
+        self.assertEqual(stream.finish(), {"exit": 127})
+        self.assertIn(b"No room here", bytes(stream.out[1]))
+
     def test_builtin_gets_its_descriptors(self):
         fake = ("import os\ndef main(args, fd_in, fd_out):\n    data = b''\n    while True:\n"
                 "        part = os.read(fd_in, 100)\n        if not part:\n            break\n        data += part\n"

@@ -219,6 +219,8 @@ class Exec(Owner):
         except OSError as error:
             if error_out >= 0:
                 os.write(error_out, b"%d" % (error.errno or 0))
+            else:                   # of a builtin, which has begun
+                os.write(2, traceback.format_exc().encode()[-4096:])
             os._exit(127)
         except SystemExit as exit:
             os._exit(exit.code if isinstance(exit.code, int) else 1 if exit.code else 0)
