@@ -55,6 +55,7 @@ class JournalTest(unittest.TestCase):
             written.write(choice.randrange(8), choice.randrange(2), os.urandom(choice.randrange(1, 300)))
         whole, _ = self.read()
         self.assertGreater(len(journal.segments(self.folder)), 20)
+        self.assertEqual(journal.end(self.folder), len(whole))
         for offset in [choice.randrange(len(whole)) for _ in range(50)]:
             self.assertEqual(self.read(offset, choice.randrange(1, 700)), (whole[offset:], offset), "seed %d" % seed)
 

@@ -677,6 +677,7 @@ if rank == 0:
         run = self.start(self.spec())
         self.follow(run).finish()
         folder = rundir.folder_of(self.state, run)
+        size = journal.end(folder)
         os.rename(os.path.join(folder, "journal.0"), os.path.join(folder, "journal.100"))
         with open(os.path.join(folder, "journal.0"), "wb") as file:
             file.write(b"\0" * 100)
@@ -684,6 +685,7 @@ if rank == 0:
         recent = self.follow(run, since_s=3600).finish()
         self.assertEqual(recent.events("at")[0], {"event": "at", "offset": 100})
         self.assertEqual(recent.of(0), b"x\n")
+        self.assertEqual(journal.end(folder), 100 + size)
 
     def test_unknown_run(self):
         self.assertEqual(self.follow(12).finish().code, 3)

@@ -48,6 +48,15 @@ def written_since(folder, seconds):
     return at
 
 
+def end(folder):
+    """The offset behind the last byte."""
+    found = segments(folder)
+    try:
+        return found[-1][0] + os.stat(found[-1][1]).st_size if found else 0
+    except OSError:
+        return 0
+
+
 class Journal:
     """Writes. Never raises and never waits: output that the disk does not accept is counted, and a `gap` records it later."""
 
