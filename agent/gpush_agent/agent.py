@@ -30,7 +30,7 @@ from .core.version import PYTHON, VERSION
 from .core.wholefile import replace
 from .core.worker import Worker
 from .gang import peers, tunnels
-from .host import compiled, guard, handover, locks, sweep
+from .host import compiled, guard, locks, sweep
 from .lifetime import lease, notices, usage
 from .link import frames
 from .link.machine import Link
@@ -81,8 +81,7 @@ class Agent:
         self.ending = None          # why the agent ends, once it does
         self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of all child processes, which may outlive the agent
         self.troubles = {}          # code -> facts: features that do not work here
-        self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
-                                 self.programs_alive, lambda: self.sampling.usage.using())
+        self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, self.programs_alive, lambda: self.sampling.usage.using())
         self.sampling = usage.Sampling(self)
         self.taken = self.told = None       # when the scheduler takes the node back, and when it announced that
         self.lease_timer, self.again = None, self.memo.recall(self)     # again: an agent before this one was killed
@@ -123,11 +122,6 @@ class Agent:
         if self.beacon is not None:
             self.beacon.setblocking(False)
             self.loop.read(self.beacon.fileno(), self.poked)
-        self.take_streams()
-
-    def take_streams(self):
-        if self.folder.handover_fd >= 0:
-            self.loop.read(self.folder.handover_fd, self.called)
 
     def make_tmp(self):
         """The TMPDIR of this node; the system's if the state folder cannot be written."""
@@ -212,11 +206,6 @@ class Agent:
         self.listener = listener
         self.listener.setblocking(False)
         self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
-        if self.folder.handover_fd >= 0:
-            self.loop.forget(self.folder.handover_fd)
-            os.close(self.folder.handover_fd)
-        self.folder.handover_fd = handover.make(self.folder.path, os.getpid(), self.folder.lock_fd)
-        self.take_streams()
         self.write_json()
         self.check_tmp()
 
@@ -256,15 +245,8 @@ class Agent:
         sock.setblocking(False)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             sock.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER)
-        self.pipes.append(Pipe(self, handover.SocketEnds(sock)))
+        self.pipes.append(Pipe(self, sock))
         return self.pipes[-1]
-
-    def called(self):
-        """Commands on this node hand their streams over."""
-        for pid in handover.callers(self.folder.handover_fd):
-            ends = handover.take(self.folder.path, pid, len(self.pipes) < MAX_PIPES)
-            if ends is not None:
-                self.pipes.append(Pipe(self, ends, b""))
 
     def pipe_closed(self, pipe):
         if pipe in self.pipes:
@@ -442,8 +424,7 @@ class Agent:
             self.finish(why)
             return
         left = self.time_left()
-        counts = self.lease.claimed and self.lease.exit_when_idle
-        self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if counts else None})
+        self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if self.lease.claimed else None})
         if self.lease_timer is not None:
             self.lease_timer.cancel()
         ahead = [seconds for seconds in (self.lease.next(), self.notices.next(), self.sampling.next()) if seconds is not None]

@@ -5,7 +5,6 @@ import socket
 
 from .core.refused import Refused, of_os_error
 from .core.worker import Worker
-from .host import handover
 from .link import frames
 from .link.stream import Owner
 from .runs import rundir
@@ -185,8 +184,8 @@ def control(agent, pipe, line):
             answer(dict(renew(agent, value), ok=True))
         elif do == "peers":
             answer(dict(agent.peers.configure(value), ok=True))
-        elif do in ("peer", "tunnel") and isinstance(pipe.ends, handover.SocketEnds):
-            agent.peers.answer(pipe.hand_over().socket, value)
+        elif do in ("peer", "tunnel"):
+            agent.peers.answer(pipe.hand_over(), value)
         elif do == "release":
             # With the first process of a container all others end, also the one that passes this answer on.
             agent.finish("released", lambda kept, left=(): answer(dict(released(kept, left), ok=True), is_last=True))

@@ -1,6 +1,5 @@
 # The loader: goes on the command line as `python -I -S -B -X utf8 -u -c <this text>` and gets the agent's source on stdin.
 # stdin: 8 hex digits (length of the header), the header (JSON), the source (zlib of JSON {"package/module": "text"}).
-# begin.sh runs it as a file, with begin.sh and the other Pythons as arguments, for the case that this Python cannot be used.
 import os, sys
 
 is_old = sys.version_info < (3, 6)
@@ -11,12 +10,8 @@ try:
 except ImportError:
     is_usable = False
 if not is_usable:
-    version = ".".join(map(str, sys.version_info[:3]))
-    if len(sys.argv) > 2:
-        os.environ["GPUSH_FOUND"] = version if is_old else "broken"
-        os.execv("/bin/sh", ["/bin/sh"] + sys.argv[1:])
     if is_old:
-        sys.stderr.write('{"code": "python-too-old", "facts": {"found": "%s"}}\n' % version)
+        sys.stderr.write('{"code": "python-too-old", "facts": {"found": "%s"}}\n' % ".".join(map(str, sys.version_info[:3])))
     else:
         sys.stderr.write('{"code": "python-broken", "facts": {}}\n')
     sys.stderr.flush()

@@ -1,8 +1,7 @@
-"""One pipe of the agent: a connection to its socket, or the streams of a command. Speaks frames, or a control line."""
+"""One pipe of the agent: a connection to its socket. Speaks frames, or a control line."""
 import collections
 
 from . import calls
-from .host import relay
 from .link import frames
 
 BURST = 131072              # bytes numbered at once; more would make urgent frames wait
@@ -12,12 +11,10 @@ MAX_VECTORS = 512           # below every IOV_MAX
 
 
 class Pipe:
-    """One connection to our socket, or the streams of a command: a peer that sends frames, or a control line."""
+    """One connection to our socket: a peer that sends frames, or a control line."""
 
-    def __init__(self, agent, ends, preamble=None):
-        """`preamble`: b"" where one comes first, which is given back."""
-        self.agent, self.loop, self.ends = agent, agent.loop, ends
-        self.preamble = preamble
+    def __init__(self, agent, sock):
+        self.agent, self.loop, self.socket = agent, agent.loop, sock
         self.parser = frames.Parser()
         self.out = collections.deque()
         self.left = 0               # bytes of the frame that is being written, not yet written
@@ -27,13 +24,11 @@ class Pipe:
         self.line = None            # bytes of a control line
         self.heard = agent.loop.clock()
         self.timer = self.loop.after(GREETING_SECONDS, self.late)
-        self.loop.read(ends.fd_in, self.ready)
-        if ends.fd_end >= 0:
-            self.loop.read(ends.fd_end, self.close)
+        self.loop.read(sock.fileno(), self.ready)
 
     def ready(self):
         try:
-            chunk = self.ends.read(262144)
+            chunk = self.socket.recv(262144)
         except BlockingIOError:
             return
         except OSError:
@@ -41,10 +36,6 @@ class Pipe:
         if not chunk:
             self.close()
             return
-        if self.preamble is not None:
-            chunk = self.introduced(chunk)
-            if self.closed:
-                return
         if self.line is None and not self.greeted and not self.parser.buffer and chunk[:1] == b"{":
             self.line = b""
         if self.line is not None:
@@ -74,25 +65,6 @@ class Pipe:
                 self.agent.log("protocol: %s" % bad)
                 self.bye("protocol", {"reason": str(bad)})
 
-    def introduced(self, chunk):
-        """What comes after the preamble."""
-        self.preamble += chunk
-        if len(self.preamble) < relay.PREAMBLE_SIZE:
-            return b""
-        head, rest = self.preamble[:relay.PREAMBLE_SIZE], self.preamble[relay.PREAMBLE_SIZE:]
-        self.preamble = None
-        return rest if self.tell(head) else b""
-
-    def tell(self, data):
-        """Sends this at once, before anything else; closes if there is no room for it."""
-        try:
-            if self.ends.write([data]) == len(data):
-                return True
-        except OSError:
-            pass
-        self.close()
-        return False
-
     def frame(self, frame):
         kind = frame[0]
         if not self.greeted:
@@ -112,10 +84,15 @@ class Pipe:
         self.bye("protocol", {"reason": "no hello"})
 
     def become_link(self, answer):
-        """After the answer the pipe waits for HELLO: the gateway may still wait for other nodes."""
-        if self.tell(answer):
-            self.line = None
-            self.timer = self.loop.after(WAITING_SECONDS, self.late)
+        """Sends the answer at once; then the pipe waits for HELLO: the gateway may still wait for other nodes."""
+        try:
+            if self.socket.send(answer) == len(answer):
+                self.line = None
+                self.timer = self.loop.after(WAITING_SECONDS, self.late)
+                return
+        except OSError:
+            pass
+        self.close()
 
     # ---- writing
 
@@ -133,7 +110,7 @@ class Pipe:
         while self.out:
             vectors = [self.out[i] for i in range(min(len(self.out), MAX_VECTORS))]
             try:
-                count = self.ends.write(vectors)
+                count = self.socket.sendmsg(vectors)
             except BlockingIOError:
                 break
             except OSError:
@@ -153,15 +130,15 @@ class Pipe:
                     self.left -= count
                     count = 0
         if self.out:
-            self.loop.write(self.ends.fd_out, self.flush)
+            self.loop.write(self.socket.fileno(), self.flush)
         elif self.closing and self.lingers:
-            self.loop.write(self.ends.fd_out, None)
-            self.loop.read(self.ends.fd_in, self.wait_for_end)
+            self.loop.write(self.socket.fileno(), None)
+            self.loop.read(self.socket.fileno(), self.wait_for_end)
         elif self.closing:
             self.close()
         else:
             more = self.greeted and link.has_output()
-            self.loop.write(self.ends.fd_out, self.flush if more else None)
+            self.loop.write(self.socket.fileno(), self.flush if more else None)
 
     def bye(self, code, facts_=None):
         if self.closing or self.closed:
@@ -178,7 +155,7 @@ class Pipe:
 
     def wait_for_end(self):
         try:
-            if self.ends.read(4096):
+            if self.socket.recv(4096):
                 return
         except BlockingIOError:
             return
@@ -189,7 +166,7 @@ class Pipe:
     def end(self, lingers=False):
         """Closes once everything is written, or once the peer has closed then."""
         self.closing, self.lingers = True, lingers
-        self.loop.read(self.ends.fd_in, None)
+        self.loop.read(self.socket.fileno(), None)
         self.timer.cancel()
         self.timer = self.loop.after(GREETING_SECONDS, self.close)
         self.flush()
@@ -199,10 +176,9 @@ class Pipe:
             self.hand_over().close()
 
     def hand_over(self):
-        """Gives its descriptors away."""
+        """Gives its socket away."""
         self.closed = True
         self.timer.cancel()
-        for fd in (self.ends.fd_in, self.ends.fd_out, self.ends.fd_end):
-            self.loop.forget(fd)
+        self.loop.forget(self.socket.fileno())
         self.agent.pipe_closed(self)
-        return self.ends
+        return self.socket

@@ -1,5 +1,6 @@
 # Picks the first usable Python and becomes the loader. Fixed text: nothing is ever substituted into it.
 # Called as:  sh -c '<this text>' sh '<text of loader.py>' python3 python /opt/conda/bin/python3 ...
+# A container has it as a file, and gives it a text that opens the files with the loader and its input.
 # The interpreters are positional parameters, so a shell never parses them again.
 # -X utf8: names and texts are UTF-8 whatever the locale (3.6 ignores it). GPUSH_AGENT marks the processes of an agent, see
 # core/processes.py; the gateway sets it to another value for itself, so that releasing a node never ends a gateway.

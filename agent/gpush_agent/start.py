@@ -9,7 +9,7 @@ from .core import processes
 from .core.refused import Refused, of_os_error
 from .core.version import PYTHON
 from .core.wholefile import write_all
-from .host import handover, locks, relay
+from .host import locks, relay
 from .host.folder import Folder, connect, own_folder, user_folders
 
 NOT_FOUND, DIED, CANNOT = 94, 95, 96
@@ -137,8 +137,6 @@ class Launch:
         self.log_fd = -1
         try:
             self.lock_fds = locks.take_all(config.get("locks") or [], label)
-            if config.get("foreground"):
-                self.take_streams()     # before the socket exists: a client that waits for the socket finds this, too
             self.listener = folder.bind()
             self.beacon = folder.bind_beacon()
             self.log_fd = self.open_log()
@@ -147,9 +145,6 @@ class Launch:
         except (Refused, OSError):
             folder.remove()
             raise
-
-    def take_streams(self):
-        self.folder.handover_fd = handover.make(self.folder.path, os.getpid(), self.folder.lock_fd)
 
     def open_log(self):
         path = os.path.join(self.folder.path, "log")
@@ -192,10 +187,8 @@ class Launch:
         """This process is the agent from here on; never returns."""
         os.chdir("/")
         os.dup2(self.log_fd, 2)
-        processes.close_all(self.lock_fds + [self.folder.lock_fd, self.folder.handover_fd, self.listener.fileno()]
+        processes.close_all(self.lock_fds + [self.folder.lock_fd, self.listener.fileno()]
                             + ([self.beacon.fileno()] if self.beacon is not None else []))
-        if not self.config.get("foreground"):
-            self.take_streams()
         if self.config.get("guard"):
             from .host import guard
             os._exit(guard.keep(self.serve))
@@ -246,8 +239,8 @@ def ask(sock, value, seconds):
 
 
 def agents(folder):
-    """Every agent of this user on this host, one that lives and does not answer by what it has written; folders without one are named, too."""
-    found, dead = [], []
+    """Every agent of this user on this host, one that lives and does not answer by what it has written."""
+    found = []
     for parent in user_folders(folder.bases):
         if not own_folder(parent, False):
             continue
@@ -262,9 +255,7 @@ def agents(folder):
                 sock.close()
             if answer is not None:
                 found.append(dict(answer, folder=path))
-            else:
-                dead.append(path)
-    return {"ok": True, "host": socket.gethostname(), "python": PYTHON, "agents": found, "dead": dead}
+    return {"ok": True, "host": socket.gethostname(), "python": PYTHON, "agents": found}
 
 
 def written(path):

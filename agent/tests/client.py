@@ -71,31 +71,16 @@ def spawn(header, env=None, interpreters=None, extra=None, prefix=(), **options)
     return process
 
 
-def relay(name, base, interpreters=None):
+def relay(name, base, interpreters=None, seconds=0):
     """Starts the relay's own program as a gateway does that comes back; `base`: where agents of tests have their folders."""
     shell = text("host/relay.sh").replace('"$relay" "$name"', '"$relay" "$name" "%s"' % base)
-    process = subprocess.Popen(["sh", "-c", shell, "sh", text("host/relay.py"), name] + (interpreters or [sys.executable]),
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    command = ["sh", "-c", shell, "sh", text("host/relay.py"), name, "wait=%d" % seconds] + (interpreters or [sys.executable])
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     process.preamble = uuid.uuid4().hex
     try:
         process.stdin.write((process.preamble + "\n").encode())
     except BrokenPipeError:     # it has ended already
         pass
-    return process
-
-
-def handover(name, base, seconds=0, interpreters=None, text_of=lambda text: text, shell=("sh",), **options):
-    """The same with the command that gives the agent its own streams."""
-    script = text("host/handover.sh").replace("/tmp /var/tmp /dev/shm", base).replace('"$relay" "$name"', '"$relay" "$name" "%s"' % base)
-    command = list(shell) + ["-c", text_of(script), "sh", text("host/relay.py"), name, str(seconds)] + (interpreters or [sys.executable])
-    options = dict({"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}, **options)
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, bufsize=0, **options)
-    process.preamble = uuid.uuid4().hex
-    if process.stdin is not None:
-        try:
-            process.stdin.write((process.preamble + "\n").encode())
-        except BrokenPipeError:     # as above
-            pass
     return process
 
 
@@ -162,10 +147,12 @@ class Stream:
             view = view[len(piece):]
 
     def end(self):
-        self.client.sequenced(frames.END, 0, self.number)
+        if self.accepted().refused is None:
+            self.client.sequenced(frames.END, 0, self.number)
 
     def message(self, value, urgent=True):
-        self.client.sequenced(frames.MESSAGE, 1 if urgent else 0, self.number, frames.pack_json(value))
+        if self.accepted().refused is None:
+            self.client.sequenced(frames.MESSAGE, 1 if urgent else 0, self.number, frames.pack_json(value))
 
     def close(self):
         self.own_closed = True
@@ -316,7 +303,7 @@ class Client:
         elif kind == frames.OPEN:
             value = frames.unpack_json(payload)
             stream = Stream(self, number, WINDOW)
-            stream.allowed, stream.value = value["credit"], value
+            stream.allowed, stream.value, stream.opened = value["credit"], value, {}
             self.streams[number] = stream
             self.sequenced(frames.OPENED, 0, number, frames.pack_json({"credit": WINDOW}))
             self.accepted.append(stream)

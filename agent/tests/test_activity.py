@@ -9,6 +9,7 @@ from client import until
 from gpush_agent.core.refused import Refused
 from gpush_agent.lifetime import ending, usage
 from gpush_agent.lifetime.usage import Process, Usage
+from gpush_agent.samples import sampler
 from gpush_agent.streams import traffic
 from node import alive
 from run import slow
@@ -302,12 +303,22 @@ class NamesTest(unittest.TestCase):
                             (["x" * 100], "x" * usage.LONGEST_NAME)):
             self.assertEqual(usage.short_name(words), name)
 
-    def test_lines_of_nvidia_smi(self):
-        text = "0, GPU-11aa, 3\n1, GPU-22bb, 97\nUnable to determine the device handle\n2, GPU-33cc, [N/A]\n"
-        self.assertEqual(usage.percents(text, None), [3, 97])
-        self.assertEqual(usage.percents(text, ["0"]), [3])
-        self.assertEqual(usage.percents(text, ["GPU-22"]), [97])
-        self.assertEqual(usage.percents(text, []), [])
+    def test_the_busiest_gpu_of_the_session_counts(self):
+        asked = []
+
+        class Gpus:
+            def __init__(self, slots, reader):
+                asked.append(slots)
+
+            def sample(self):
+                return [{"gpu": "0", "util": 3}, {"gpu": "1", "util": 97}, {"gpu": "2", "util": None}, {"gpu": "3", "problem": "GPU_IS_LOST"}]
+        self.addCleanup(setattr, sampler, "Gpus", sampler.Gpus)
+        sampler.Gpus = Gpus
+        self.assertEqual(usage.gpu_percent(["0", "1"]), 97)
+        self.assertEqual(usage.gpu_percent(None), 97)
+        self.assertEqual((asked[0], len(asked[1])), (["0", "1"], usage.MOST_GPUS))
+        Gpus.sample = lambda self: []
+        self.assertIsNone(usage.gpu_percent([]))
 
     def test_terminals_by_number(self):
         self.assertIsNone(usage.terminal_path(0))

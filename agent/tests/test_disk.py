@@ -2,6 +2,7 @@
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -10,7 +11,7 @@ import unittest
 
 from client import text, until
 from gpush_agent.core import filelock
-from gpush_agent.runs import rundir
+from gpush_agent.runs import failures, rundir
 from gpush_agent.runs.claims import Claims
 from node import NodeTest, command
 
@@ -56,6 +57,23 @@ class DiskTest(NodeTest):
         self.foreign.append(started["pid"])
         self.assertEqual(([view["run"] for view in listed if view["run"] == 1], status["spec"], stopped), ([1], {"cwd": "/"}, {}))
         until(lambda: client.call("run.status", run=2)["exit"], what="the end of the run")
+
+    def test_a_run_that_is_lost_while_another_claims_keeps_no_stream_waiting(self):
+        client = self.client(nodes=2)
+        state = os.path.join(self.base, "ws.gpush")
+        supervisor = client.call("run.start", run=1, spec=dict(command(self.base, "sleep 1000"), nodes=2))["pid"]
+        claims = rundir.claiming(state)
+        os.kill(supervisor, signal.SIGKILL)
+        until(lambda: rundir.lost(state), what="the end of its supervisor")
+        end = time.monotonic() + 4 * failures.LOOK_SECONDS
+        looked = 0
+        while looked < 5 or time.monotonic() < end:
+            self.assertEqual(client.run("echo hi")[0], b"hi\n")
+            looked += 1
+        self.assertLess(time.monotonic() - end, rundir.CLAIM_SECONDS / 2)
+        self.assertFalse(rundir.has_ended(rundir.folder_of(state, 1)))
+        os.close(claims)
+        until(lambda: rundir.has_ended(rundir.folder_of(state, 1)), what="the end of the run")
 
 
 class ClaimsTest(unittest.TestCase):

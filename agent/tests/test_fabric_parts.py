@@ -9,7 +9,8 @@ import unittest
 
 import trees
 from gpush_agent.core.refused import Refused
-from gpush_agent.fabric import conf, gather, gpus, interfaces, reader, netlink, programs, topology, variables
+from gpush_agent.core import programs
+from gpush_agent.fabric import conf, gather, gpus, interfaces, reader, netlink, topology, variables
 from gpush_agent.link import frames
 from node import NodeTest
 from recorded import Recorded, Tree
@@ -207,7 +208,7 @@ class ThisMachineTest(unittest.TestCase):
                               python("import sys\nwhile True: sys.stdout.write('z' * 65536)")], 60)
         self.assertEqual([(output.why, output.text[:2]) for output in found], [(None, "x\n"), ("exit 9", "y\n"), ("ENOENT", ""), ("too long", "zz")])
         slow = programs.run([(["/bin/sh", "-c", "trap '' TERM; exec sleep 1000"], dict(os.environ))], 0.2)
-        self.assertEqual(slow, [("", "timeout")])
+        self.assertEqual(slow, [("", "", "timeout")])
 
     def test_what_is_no_file_does_not_hold_anybody_up(self):
         root = tempfile.mkdtemp(prefix="gpt")

@@ -391,7 +391,7 @@ def junk(chance, depth=0):
             for _ in range(chance.randrange(4))}
 
 
-FIELDS = ("argv", "command", "builtin", "args", "cwd", "env", "pty", "stdin", "login", "strict_cwd", "kill_on_close", "host", "port",
+FIELDS = ("argv", "command", "builtin", "args", "cwd", "env", "pty", "stdin", "login", "kill_on_close", "host", "port",
           "path", "method", "params", "credit", "type")
 
 

@@ -19,7 +19,7 @@ class JudgeTest(unittest.TestCase):
         self.now = 100.0
         self.runs = [[], [], []]
         self.linked = {1, 2}
-        self.leases = [lease.Lease(lambda: self.now, {"hard_s": None, "idle_s": 60, "unclaimed_s": 30}, True,
+        self.leases = [lease.Lease(lambda: self.now, {"hard_s": None, "idle_s": 60, "unclaimed_s": 30},
                                    lambda node=node: self.runs[node]) for node in range(3)]
         self.zero = idle.Decides(self.leases[0], self.asked)
         self.others = {node: idle.Asks(self.leases[node], lambda node=node: self.talk(node)) for node in (1, 2)}

@@ -2,6 +2,7 @@
 import os
 import signal
 import socket
+import sys
 import unittest
 
 from client import Client, Cut, until
@@ -34,6 +35,25 @@ class MemoTest(unittest.TestCase):
         memo.write({"number": 1})
         memo.write({"text": "x" * guard.SLOT_BYTES})
         self.assertEqual(memo.read(), {"number": 1})
+
+
+class ForkTest(unittest.TestCase):
+    def test_a_fork_that_fails_is_tried_again(self):
+        pid = os.fork()
+        if pid == 0:
+            fork, failures, guard.FORK_PAUSE = os.fork, [OSError(12, "no memory")] * 2, 0.0
+
+            def fails_first():
+                if failures:
+                    raise failures.pop()
+                return fork()
+            try:
+                sys.stderr = open(os.devnull, "w")
+                os.fork = fails_first
+                os._exit(guard.keep(lambda memo: 0))
+            finally:
+                os._exit(70)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
 
 class GuardTest(NodeTest):

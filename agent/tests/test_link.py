@@ -299,6 +299,16 @@ class ViolationTest(unittest.TestCase):
         self.pair.pour(frames.encode(frames.DATA, 0, 1, self.next, b"x" * DEFAULT_WINDOW), self.pair.near)
         self.assertEqual(self.bad(frames.DATA, 1, self.next + 1, b"x"), "credit")
 
+    def test_nothing_but_a_close_comes_before_opened(self):
+        self.pair.near.accept = lambda stream, value: None      # which answers later
+        self.pair.pour(frames.encode(frames.OPEN, 0, 3, self.next, b"{}"), self.pair.near)
+        ours = self.pair.near.open(Recorder(), {"type": "accepted"}).number
+        for number in (3, ours):
+            for kind, payload in ((frames.DATA, b"x"), (frames.END, b""), (frames.MESSAGE, b"{}")):
+                self.assertEqual(self.bad(kind, number, self.next + 1, payload), "before-opened")
+        self.pair.pour(frames.encode(frames.CLOSE, 0, 3, self.next + 1, b"{}"), self.pair.near)
+        self.assertNotIn(3, self.pair.near.streams)
+
     def test_replays_are_dropped(self):
         frame = frames.encode(frames.DATA, 0, 1, self.next, b"once")
         for _ in range(3):

@@ -66,6 +66,10 @@ class GangTest(NodeTest):
         spec = self.spec(node, port, program, **more)
         until(lambda: client.call("run.start", run=run, spec=spec).get("code") != "starting", LONG, "start")
 
+    def why(self, node, run):
+        """The reason for which the run was stopped on this node."""
+        return rundir.read(rundir.folder_of(self.path(node, ".gpush"), run), "stop.json").get("why")
+
     def exit_of(self, client, run):
         return until(lambda: client.call("run.status", run=run)["exit"], LONG, "end of the run")
 
@@ -82,13 +86,11 @@ class FailureTest(GangTest):
         port = free_port()
         for node, program in ((0, "exec sleep 1000"), (2, "exec sleep 1000"), (1, "sleep 0.5; exit 7")):
             self.run_on(clients[node], node, 4, port, program, nodes=3)
-        first = {"node": 1, "rank": 1, "exit": 7, "signal": None, "lost": False,
-                 "reason": {"code": "exit", "exit": 7, "last": ""}}
         for node in (0, 2):
             end = self.exit_of(clients[node], 4)
             self.assertTrue(end["stopped"] and end["first"]["asked"], end)
-        for client in clients:
-            until(lambda: client.call("run.status", run=4)["first_node"] == first, LONG, "who failed first")
+            self.assertEqual(self.why(node, 4), "node 1 failed")
+        self.assertIsNone(self.why(1, 4))
         # the gateway's own stop comes too, and changes nothing
         for client in clients:
             self.assertEqual(client.call("run.stop", run=4, signal="TERM", grace_s=10, why="node 1 failed"), {})
@@ -115,7 +117,7 @@ class FailureTest(GangTest):
         folder = os.path.join(self.path(1, ".gpush"), "runs", "4")
         os.kill(until(lambda: rundir.read(folder, "lock").get("pid"), LONG, "supervisor"), signal.SIGKILL)
         self.assertTrue(self.exit_of(clients[0], 4)["stopped"])
-        self.assertEqual(clients[0].call("run.status", run=4)["first_node"]["lost"], True)
+        self.assertEqual(self.why(0, 4), "node 1 failed")
 
     def test_a_failure_after_an_agent_was_killed_is_told_by_the_next_one(self):
         clients = self.nodes(2, guard=True)
@@ -127,7 +129,7 @@ class FailureTest(GangTest):
         self.assertTrue(self.attach(1).welcome["again"])
         open(go, "w").close()
         self.assertTrue(self.exit_of(clients[0], 4)["stopped"])
-        self.assertEqual(clients[0].call("run.status", run=4)["first_node"]["exit"], 7)
+        self.assertEqual(self.why(0, 4), "node 1 failed")
 
     def test_and_so_is_one_while_there_was_none(self):
         clients = self.nodes(2, guard=True)
@@ -150,8 +152,10 @@ class FailureTest(GangTest):
             self.run_on(clients[node], node, 4, port, "exec sleep 1000")
         clients[1].call("run.stop", run=4, signal="TERM", grace_s=5)
         self.exit_of(clients[1], 4)
-        self.run_on(clients[1], 1, 5, free_port(), "exit 9")        # what is told later is told after that
-        until(lambda: clients[1].call("run.status", run=5)["first_node"], LONG, "the other run")
+        port = free_port()              # what is told later is told after that
+        self.run_on(clients[0], 0, 5, port, "exec sleep 1000", slots=["1"])
+        self.run_on(clients[1], 1, 5, port, "exit 9")
+        self.assertTrue(self.exit_of(clients[0], 5)["stopped"])
         self.assertTrue(clients[0].call("run.status", run=4)["alive"])
 
 
@@ -171,7 +175,7 @@ class StrangersTest(GangTest):
                 self.run_on(clients[node], node, 4, port, "exec sleep 1000" if number or not node else "exit 5")
         self.exit_of(gangs[0][1][0], 4)
         spared = gangs[1][1][0].call("run.status", run=4)
-        self.assertEqual((spared["alive"], spared["first_node"]), (True, None))
+        self.assertTrue(spared["alive"])
 
     def test_a_wrong_key_is_refused_and_a_new_key_heals(self):
         self.start(0)

@@ -1,5 +1,6 @@
 """Cutting the relay: nothing is lost, nothing comes twice; new gateways, older terms, two pipes at once."""
 import hashlib
+import json
 import os
 import random
 import socket
@@ -62,6 +63,34 @@ class ResumeTest(NodeTest):
             self.assertEqual(after_preamble(relay(name, self.agents))[:2], (b"", 94), folder)
             os.chmod(folder, 0o700)
         self.assertEqual(after_preamble(relay(name, self.agents))[1], 0)
+
+    def test_status_first_and_the_link_on_the_same_relay(self):
+        self.client().end()
+        process = relay(digest(self.gang, 0), self.agents)
+        self.assertEqual(process.stdout.read(33).decode().strip(), process.preamble)
+        process.stdin.write(json.dumps({"do": "status", "then": "link"}).encode() + b"\n")
+        answer = b""
+        while not answer.endswith(b"\n"):
+            answer += process.stdout.read(1)
+        status = json.loads(answer.decode())
+        self.assertEqual((status["ok"], status["gang"], status["devices"]), (True, self.gang, None))
+
+        process.preamble = None
+        client = Client()
+        self.clients.append(client)
+        client.connect(process)
+        self.assertEqual(client.run("echo hi")[0], b"hi\n")
+
+    def test_the_relay_waits_for_an_agent_that_starts_later(self):
+        process = relay(digest(self.gang, 0), self.agents, seconds=int(DEADLINE))
+        self.client().end()
+        client = Client()
+        self.clients.append(client)
+        client.connect(process)
+        self.assertEqual(client.run("echo hi")[0], b"hi\n")
+
+    def test_the_relay_waits_no_longer_than_asked(self):
+        self.assertEqual(after_preamble(relay(digest(self.gang, 0), self.agents, seconds=1))[:2], (b"", 94))
 
     def test_what_an_agent_said_last_arrives_although_it_reads_no_more(self):
         """The relay once ended with the first byte that the agent would not take, and a BYE was lost with it."""

@@ -150,6 +150,7 @@ class NvmlTest(TreeTest):
         names = lambda slots: [(gpu["gpu"], gpu["name"][-1:]) for gpu in self.gpus(slots, load).sample()]
         self.assertEqual(names(["1", "2"]), [("1", "1"), ("2", "2")])
         self.assertEqual(names(["GPU-2"]), [("GPU-2", "2")])
+        self.assertEqual([slot for slot, _ in names(["GPU-"])], ["GPU-"] * 3)       # CUDA takes the beginning of one
         self.assertEqual(names(list("4567")), [("4", "0"), ("5", "1"), ("6", "2"), ("7", "")])      # the others are not visible here
         self.assertEqual(names([]), [])
 

@@ -439,11 +439,13 @@ class KeptTest(FilesTest):
         first = self.keep(dict(same, **{"train.py": b"1" * 100}))
         second = self.keep(dict(same, **{"train.py": b"2" * 100}))
         os.utime(os.path.join(self.state, "kept/G%d.json" % first), (1, 1))
-        put(b"", self.state, "kept/part-1")             # of one that was killed
+        for name in ("kept/part-1", "kept/G9.json.new-1", "kept/G9.json.new-2"):
+            put(b"", self.state, name)                  # of some that were killed, and one that is written now
+        os.utime(os.path.join(self.state, "kept/G9.json.new-1"), (1, 1))
         kept.MOST_BYTES = 350 + 2 * os.stat(os.path.join(self.state, "kept/G%d.json" % second)).st_size
         third = self.keep(dict(same, **{"train.py": b"3" * 100}))
         self.assertEqual(sorted(name for name in os.listdir(os.path.join(self.state, "kept")) if len(name) < 64),
-                         ["G%d.json" % second, "G%d.json" % third, "lock"])
+                         ["G%d.json" % second, "G%d.json" % third, "G9.json.new-2", "lock"])
         self.assertEqual(len(self.contents()), 3)
         self.assertEqual(self.refused(first).code, "moved")
         self.assertEqual(read(self.tree(second), "train.py"), b"2" * 100)

@@ -10,7 +10,7 @@ import threading
 import unittest
 
 import client
-from gpush_agent.core import processes
+from gpush_agent.core import processes, programs
 from gpush_agent.samples import stacks
 from node import NodeTest, command
 
@@ -133,7 +133,7 @@ class DumpTest(FakeTest):
             self.assertEqual(self.dump(pid), (None, {"code": "failed", "said": ""}), text)
 
     def test_one_that_hangs_keeps_no_other_waiting(self):
-        self.set(stacks, "AT_ONCE", 2)
+        self.set(programs, "AT_ONCE", 2)
         os.mkfifo(os.path.join(self.bin, "fifo"))
         self.put("0.do", "cat fifo\n")
         self.put("2.do", "echo > fifo\n")
@@ -155,7 +155,7 @@ class DumpTest(FakeTest):
             return {"thread_name": name, "os_thread_id": number, "frames": [frame("f", "x.py", line)]}
         for threads, line in (([thread("pin", 8, 1), thread("MainThread", 9, 2), thread(None, 7, 3)], 3),
                               ([thread("pin", 8, 1), thread("MainThread", None, 2)], 2), ([thread("pin", 8, 1)], None)):
-            self.assertEqual(stacks.parsed(json.dumps(threads).encode(), 7), line and [("f", "x.py", line)])
+            self.assertEqual(stacks.parsed(json.dumps(threads), 7), line and [("f", "x.py", line)])
 
     def test_a_rank_that_differs_in_one_look_has_moved_and_of_one_that_was_seen_once_it_is_not_known(self):
         for rank, text in (("0", self.in_load_batch()), ("1", self.in_load_batch()), ("1.3", self.in_load_batch(4)), ("2", ""),

@@ -385,8 +385,27 @@ class FitsTest(WarmTest):
             self.prepare(env={"NUMBER": str(number)})
         self.assertEqual(sorted(other.env["NUMBER"] for other in self.agent.parents.parents.values()), ["1", "2"])
         seen = self.agent.parents.status()
-        self.assertEqual([(value["program"], value["ready"], value["imports"], value["bytes"] > 0) for value in seen],
-                         [("train.py", True, ["heavy"], True)] * pool.MOST)
+        self.assertEqual([(value["program"], value["ready"], value["bytes"] > 0) for value in seen],
+                         [("train.py", True, True)] * pool.MOST)
+
+    def test_a_start_that_fails_leaves_no_descriptor_open(self):
+        self.write("pass\n")
+        for owner, name, at in ((processes, "fork", 0), (os, "pipe", 1)):
+            real, calls = getattr(owner, name), []
+
+            def fails(*arguments):
+                calls.append(arguments)
+                if len(calls) > at:
+                    raise OSError(11, "no more")
+                return real(*arguments)
+            parent = pool.Parent("key", self.spec(program=["train.py"]), {})
+            before = os.listdir("/proc/self/fd")
+            setattr(owner, name, fails)
+            try:
+                self.agent.parents.start(parent)
+            finally:
+                setattr(owner, name, real)
+            self.assertEqual((parent.why, os.listdir("/proc/self/fd")), ({"why": "ended", "what": "no more"}, before), name)
 
     def test_it_ends_with_the_agent(self):
         self.write("import heavy\n")

@@ -1,4 +1,5 @@
 """Files that are replaced whole."""
+import errno
 import os
 import resource
 import tempfile
@@ -32,6 +33,18 @@ class ReplaceTest(unittest.TestCase):
         with self.assertRaises(OSError):
             replace(place, "after")
         os.rmdir(place)
+        self.assert_as_before()
+
+    def test_a_file_that_was_removed_while_it_was_written_is_the_error_that_is_told(self):
+        self.addCleanup(setattr, os, "rename", os.rename)
+
+        def removed(old, new):
+            os.unlink(old)
+            raise OSError(errno.EIO, "the disk")
+        os.rename = removed
+        with self.assertRaises(OSError) as caught:
+            replace(self.path, "after")
+        self.assertEqual(caught.exception.errno, errno.EIO)
         self.assert_as_before()
 
     def assert_as_before(self):

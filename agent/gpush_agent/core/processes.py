@@ -128,14 +128,7 @@ def fork(origin, keep):
 
 def plain_child(origin):
     """In a forked child: signals, mask, umask and limits as a fresh process has them. Closes nothing."""
-    signal.set_wakeup_fd(-1)
-    for number in range(1, signal.NSIG):
-        if number in (signal.SIGKILL, signal.SIGSTOP):
-            continue
-        try:
-            signal.signal(number, signal.SIG_DFL)
-        except (OSError, ValueError, RuntimeError):
-            pass
+    default_signals()
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.umask(origin.umask)
     try:
@@ -143,6 +136,16 @@ def plain_child(origin):
     except (ValueError, OSError):
         pass
     killed_before_parent()
+
+
+def default_signals():
+    signal.set_wakeup_fd(-1)
+    for number in range(1, signal.NSIG):
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            try:
+                signal.signal(number, signal.SIG_DFL)
+            except (OSError, ValueError, RuntimeError):
+                pass
 
 
 def killed_before_parent():

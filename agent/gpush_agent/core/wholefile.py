@@ -47,6 +47,9 @@ def replace(path, content, mode=0o600):
             os.close(fd)
         os.rename(new, path)
     except OSError:
-        os.unlink(new)
+        try:
+            os.unlink(new)
+        except FileNotFoundError:
+            pass
         raise
     return moment

@@ -6,7 +6,8 @@ import re
 import socket
 import stat
 
-from . import netlink, programs
+from ..core import programs
+from . import netlink
 
 MAX_FILE = 65536            # bytes of one file: the largest that counts is the routing table of a host with many routes
 MAX_NAMES = 20000           # names of one folder: a folder of libraries has a few thousand

@@ -19,6 +19,8 @@ MOST_GENERATIONS = 100
 LEAST_FREE = 1 << 30        # bytes that a disk keeps for its owner
 LOCK_SECONDS = 5.0
 LOOK_SECONDS = 5.0          # the gateway waits 10 for the answer
+WRITTEN_SECONDS = 600.0     # a list is written by then: that is done without the lock
+PART = re.compile(r"part-")
 LIST = re.compile(r"G([0-9]{1,18})\.json\Z")
 CONTENT = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -131,13 +133,18 @@ class Kept:
         """What is beyond the limits, beginning with what was used longest ago; the newest stays."""
         lists, contents, total = [], set(), 0
         for name in os.listdir(self.folder):
-            text, status = os.fsdecode(name), os.stat(self.of(name))
+            text = os.fsdecode(name)
+            try:
+                status = os.stat(self.of(name))
+            except FileNotFoundError:           # a list that was written has its own name now
+                continue
             if LIST.match(text):
                 lists.append((status.st_mtime_ns, int(LIST.match(text).group(1)), status.st_size))
             elif CONTENT.match(text):
                 contents.add(text)
             elif text != "lock":
-                os.unlink(self.of(name))        # of one that was killed
+                if PART.match(text) or status.st_mtime < time.time() - WRITTEN_SECONDS:
+                    os.unlink(self.of(name))    # of one that was killed
                 continue
             total += status.st_size
         if total <= MOST_BYTES and len(lists) <= MOST_GENERATIONS:

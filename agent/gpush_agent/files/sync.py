@@ -404,7 +404,7 @@ class Release:
     def remove_ours(self):
         tree = Tree(self.root)
         try:
-            self.adopt_journal()
+            self.adopt_journal(tree)
             for path in in_order(self.held.entries):
                 self.remove(tree, path)
             tree.forget()
@@ -417,18 +417,13 @@ class Release:
         finally:
             tree.close()
 
-    def adopt_journal(self):
+    def adopt_journal(self, tree):
         """After a commit that was cut short, the files that it had written are gpush's."""
         plan = self.state.read(b"txn") or {}
         self.held.made(plan.get("make", []))
         for path, kind, x, size, content in plan.get("write", []):
             old = self.held.entries.get(path)
-            parts = parts_of(path)
-            tree = Tree(self.root)
-            try:
-                live = self.held.live(tree, path, parts, size)
-            finally:
-                tree.close()
+            live = self.held.live(tree, path, parts_of(path), size)
             if old is None or live.is_content(kind, content):
                 self.held.put(path, [kind, x, size, content, None])
 

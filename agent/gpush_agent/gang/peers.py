@@ -303,8 +303,7 @@ class Peers:
             if self.listener is not None:
                 value["port"] = self.listener.getsockname()[1]
             return value
-        value = {"line": "up" if 0 in self.lines else "down",
-                 "heard_s_ago": round(self.loop.clock() - self.judge.heard, 3)}
+        value = {"line": "up" if 0 in self.lines else "down"}
         if self.problem and 0 not in self.lines:
             value["problem"] = self.problem
         return value

@@ -140,7 +140,7 @@ class Tunnel(Connection):
         self.timer.cancel()
         self.attach(sock)
         self.stream.opened({"expect": expected})
-        self.start()
+        self.room()
 
     def late(self):
         self.refuse(Refused("timeout" if self.asked else "no-line", {"node": self.node}))

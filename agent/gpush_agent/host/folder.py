@@ -75,15 +75,10 @@ class Folder:
         self.path = None
         self.lock_fd = -1
         self.inode = None
-        self.handover_fd = -1
 
     def find(self):
         """A connection to the living agent, or None."""
-        for parent in user_folders(self.bases):
-            sock = connect(os.path.join(parent, self.name))
-            if sock is not None:
-                return sock
-        return None
+        return relay.find(self.name, self.bases, socket.socket)
 
     def beacon_alive(self):
         """Whether an agent of ours holds the abstract name; it is poked to bind its folder again."""

@@ -20,6 +20,7 @@ MOST_DEATHS = 5             # within DEATHS_SECONDS; more of them have a reason 
 DEATHS_SECONDS = 300.0
 FORWARDED = (signal.SIGTERM, signal.SIGINT)
 WAITED_FOR = FORWARDED + (signal.SIGCHLD,)
+FORK_PAUSE = 5.0
 SLOT_BYTES = 4096
 HEAD = struct.Struct("<IIQ")    # length, CRC, number
 SESSION = struct.Struct("<QQ")  # the pid of a process session's leader, and when that was started
@@ -121,7 +122,14 @@ def keep(serve):
     processes.become_subreaper()    # the orphans of a killed agent come here, not to the machine's first process
     signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
     while True:
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:        # no memory, or too many processes: the node must not be lost for that
+            sys.stderr.write("starting an agent: %s\n" % error)
+            sys.stderr.flush()
+            if signal.sigtimedwait(FORWARDED, FORK_PAUSE) is not None:
+                return 143
+            continue
         if pid == 0:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])    # the loop takes the others when it can handle them
             processes.killed_before_parent()

@@ -88,13 +88,13 @@ def connect(folder, kind):
         return None
 
 
-def find(name, bases):
-    """A connection to the agent whose folder has this name, or None."""
+def find(name, bases, kind=_socket.socket):
+    """A connection to the agent whose folder has this name, or None. `kind`: of socket."""
     for base in bases:
         user = os.path.join(base, "gpush-%d" % os.getuid())
         folder = os.path.join(user, name)
         if own_folder(user) and own_folder(folder):
-            sock = connect(folder, _socket.socket)
+            sock = connect(folder, kind)
             if sock is not None:
                 return sock
     return None

@@ -5,10 +5,9 @@ LOOK_SECONDS = 5.0      # between two checks while something is in progress: its
 
 
 class Lease:
-    def __init__(self, clock, limits, exit_when_idle=True, runs=lambda: [], using=lambda: None):
+    def __init__(self, clock, limits, runs=lambda: [], using=lambda: None):
         """`runs()` names the runs in progress, `using()` says in words which process uses the node; either keeps the node."""
         self.clock, self.runs, self.using = clock, runs, using
-        self.exit_when_idle = exit_when_idle
         now = clock()
         self.started = now
         self.hard_end = None if limits.get("hard_s") is None else now + limits["hard_s"]
@@ -93,7 +92,7 @@ class Lease:
             return None
         if not self.claimed and self.unclaimed is not None and now >= self.asked + self.unclaimed:
             return "unclaimed"
-        if self.claimed and self.exit_when_idle and self.idle is not None and now >= self.last + self.idle:
+        if self.claimed and self.idle is not None and now >= self.last + self.idle:
             return "idle"
         return None
 
@@ -101,7 +100,7 @@ class Lease:
         ends = [] if self.hard_end is None else [self.hard_end]
         if not self.claimed and self.unclaimed is not None:
             ends.append(self.asked + self.unclaimed)
-        if self.claimed and self.exit_when_idle and self.idle is not None:
+        if self.claimed and self.idle is not None:
             ends.append(self.last + (min(self.idle, LOOK_SECONDS) if self.busy else self.idle))
         return max(0.0, min(ends) - self.clock()) if ends else None
 

@@ -1,7 +1,6 @@
 """Whether processes of the session use the processor or a GPU; which editors are among them; which terminals they have.
 Taken from /proc every half minute, in a worker, and only while nothing else keeps the node. Usage compares two samples, and is
 pure."""
-import glob
 import os
 
 from ..core import processes
@@ -20,7 +19,7 @@ CPU_SHARE = 0.25
 WANTED_SHARE, LEAST_SHARE = 0.75, 0.02
 MOST_THREADS = 256
 GPU_PERCENT = 10            # a display that is drawn by the same GPU stays below it
-GPU_SECONDS = 20.0          # nvidia-smi takes seconds where the driver sleeps
+GPU_SECONDS = 20.0          # it takes seconds where the driver sleeps
 READ_SECONDS = 20.0
 LONGEST_NAME = 48
 LONGEST_COMMAND = 4096
@@ -164,11 +163,8 @@ class Sampling:
         self.working.add(what)
         worker = Worker(self.agent.loop, self.agent.origin, function, answered, seconds)
 
-    def roots(self):
-        return [os.getpid()] + (self.left or []) + rundir.notebooks(self.agent.state)
-
     def read(self, answer):
-        root, mark, left, notebooks = os.getpid(), self.agent.mark, self.left, rundir.notebooks(self.agent.state)
+        root, mark, left, state = os.getpid(), self.agent.mark, self.left, self.agent.state
 
         def answered(value):
             if value is None:
@@ -179,7 +175,7 @@ class Sampling:
             self.editors = editors_among(found)
             answer(found, value["ended"])
             self.agent.watch_lease()
-        self.work("processes", lambda: sample(root, mark, left, notebooks), answered, READ_SECONDS)
+        self.work("processes", lambda: sample(root, mark, left, state), answered, READ_SECONDS)
 
     def gpu(self, found, answer):
         pids, devices = [process.pid for process in found], own_gpus(self.agent)
@@ -202,20 +198,20 @@ class Sampling:
 
     def write_line(self, text, apart_from):
         """Into all terminals in which processes of the session run: also those that editors and tmux have made."""
-        roots = self.roots()
-        self.work("terminals", lambda: write_lines(roots, text, apart_from), lambda result: None, READ_SECONDS)
+        roots, state = [os.getpid()] + (self.left or []), self.agent.state
+        self.work("terminals", lambda: write_lines(roots + rundir.notebooks(state), text, apart_from), lambda result: None, READ_SECONDS)
 
 
 # ---- in workers
 
-def sample(root, mark, left, notebooks=()):
-    """`notebooks`: their supervisors, which are children of the agent that started them, and of no other."""
+def sample(root, mark, left, state):
+    """Of notebooks, too: their supervisors are children of the agent that started them, and of no other."""
     if left is None:
         below = set(descendants([root]))
         left = [pid for pid in rundir.marked(mark) if pid not in below and pid != os.getpid() and processes.agent_mark(pid) is None]
     own = read_stat(root)
     found = []
-    for pid in descendants([root] + left + [pid for pid in notebooks if pid not in left]):
+    for pid in descendants([root] + left + [pid for pid in rundir.notebooks(state) if pid not in left]):
         stat = read_stat(pid)
         if stat is not None and pid != os.getpid():
             found.append([pid, stat["start"], stat["own"], stat["total"], words_of(pid), waited(pid)])
@@ -343,31 +339,8 @@ def terminal_path(number):
 
 
 def gpu_percent(devices):
-    """The busiest of this node's GPUs, or None where no tool knows."""
-    found = [int(text) for text in map(read_number, glob.glob("/sys/class/drm/card*/device/gpu_busy_percent")) if text]
-    if os.path.exists("/dev/nvidiactl"):
-        import subprocess           # late: most nodes need none of this
-        out = subprocess.run(["nvidia-smi", "--query-gpu=index,uuid,utilization.gpu", "--format=csv,noheader,nounits"],
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        found += percents(out.decode("utf-8", "replace"), devices)
-    return max(found) if found else None
-
-
-def percents(text, devices):
-    """Of the lines of nvidia-smi; `devices` names ours by number or UUID, None: all."""
-    found = []
-    for line in text.splitlines()[:MOST_GPUS]:
-        fields = [field.strip() for field in line.split(",")]
-        if len(fields) != 3 or not fields[2].isdigit():
-            continue
-        if devices is None or fields[0] in devices or any(fields[1].startswith(name) for name in devices if name.startswith("GPU-")):
-            found.append(int(fields[2]))
-    return found
-
-
-def read_number(path):
-    try:
-        with open(path) as file:
-            return file.read(16).strip()
-    except OSError:
-        return ""
+    """The busiest of this node's GPUs, or None where it is not known. `devices` names ours by number or UUID, None: all."""
+    from ..fabric.reader import Reader      # late: most nodes need none of this
+    from ..samples.sampler import Gpus
+    slots = [str(number) for number in range(MOST_GPUS)] if devices is None else devices
+    return max((gpu["util"] for gpu in Gpus(slots, Reader()).sample() if gpu.get("util") is not None), default=None)

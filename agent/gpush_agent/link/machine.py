@@ -284,6 +284,8 @@ class Link:
             return      # was open once: what we refused or both closed
         if stream.peer_close:
             raise Bad("after-close")
+        if kind in (DATA, END, MESSAGE) and not (stream.answered if number & 1 else stream.accepted):
+            raise Bad("before-opened")
         if kind in (DATA, END) and stream.peer_ended >> flags & 1:
             raise Bad("after-end")
         if kind == DATA:

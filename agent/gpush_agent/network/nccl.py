@@ -6,7 +6,6 @@ MOST_DEVICES = 64           # the largest machines have 32
 MOST_REASONS = 4
 MOST_TEXT = 200
 SAID = re.compile(r"NCCL (INFO|WARN) (.*)")
-VERSION = re.compile(r"\b([NR]CCL) version\s*:?\s*([0-9][\w.+-]{0,40})")
 # "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>"
 LISTED = re.compile(r"NET/([\w -]+?) ?: Using (.*)")
 BOUND = re.compile(r"\[(\d+)\]=\{([^}]*)\}")        # several ports as one device, since 2.21
@@ -17,7 +16,6 @@ MERGED = re.compile(r"Made virtual device \[(\d+)\] name=(\S+)")
 CHOSEN = re.compile(r"(?:Using network|Assigned NET plugin) ([\w .-]+?)(?: to comm\b.*)?\Z")
 CHANNEL = re.compile(r"Channel \d+(?:/\d+)? : .* via NET/([^/]+)/(\d+)((?:[(/].*)?)\Z")
 INSIDE = re.compile(r"Channel \d+(?:/\d+)? : .* via (P2P/[A-Za-z]+|SHM)")
-BOOTSTRAP = re.compile(r"Bootstrap ?: Using ([\w.@-]+):")
 # "NET/OFI Selected provider is efa, fabric is efa (found 32 nics)"
 PROVIDER = re.compile(r"NET/OFI Selected [Pp]rovider is ([\w;-]+).*?(?:\(found (\d+) nics\))?\Z")
 SIZE = re.compile(r"\bnRanks (\d+) nNodes (\d+)\b")
@@ -38,7 +36,7 @@ class ProcessLog:
     """What one process has said so far."""
 
     def __init__(self):
-        self.library = self.network = self.provider = self.bootstrap = None
+        self.network = self.provider = None
         self.providers = 0          # devices of the provider
         self.ports = {}             # index of NCCL -> [(device, port, link)]
         self.sockets = {}           # index -> interface
@@ -48,9 +46,6 @@ class ProcessLog:
         self.nodes = self.complete = self.lines = 0
 
     def line(self, text):
-        version = VERSION.search(text)
-        if version and self.library is None:
-            self.library = version.group(1) + " " + version.group(2)
         said = SAID.search(text)
         if not said:
             return
@@ -101,9 +96,6 @@ class ProcessLog:
         if merged and len(self.ports) < MOST_DEVICES:
             known = {port[0]: port for ports in self.ports.values() for port in ports}
             self.ports[int(merged.group(1))] = [known.get(name, (name, "1", "")) for name in merged.group(2).split("+")]
-        bootstrap = BOOTSTRAP.search(words)
-        if bootstrap:
-            self.bootstrap = bootstrap.group(1)[:MOST_TEXT]
         provider = PROVIDER.search(words)
         if provider:
             self.provider, self.providers = provider.group(1)[:MOST_TEXT], int(provider.group(2) or 0)
@@ -132,7 +124,6 @@ def together(logs):
         index: [name] for index, name in first.sockets.items()}
     names = sorted({name for index in used for name in by_index.get(index, [])})
     facts = {
-        "library": next((log.library for log in logs if log.library), None),
         "network": first.network,
         "ports": [{"device": name, "port": int(port), "link": link}
                   for name, port, link in unique(port for _, ports in sorted(first.ports.items()) for port in ports)],
@@ -141,10 +132,8 @@ def together(logs):
         "provider": first.provider,
         "provider_devices": first.providers,
         "direct": any(used.values()) if used else None,
-        "bootstrap": first.bootstrap,
         "inside": sorted(set().union(*[log.inside for log in logs])),
         "nodes": max(log.nodes for log in logs),
-        "processes": len(logs),
         "reasons": [{"code": code, "said": said} for code, said in sorted(first.reasons.items())],
     }
     return {name: value for name, value in facts.items() if value is False or value not in (None, [], 0)}

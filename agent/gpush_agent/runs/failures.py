@@ -1,7 +1,6 @@
 """Runs that failed, reported from node to node: a rank that fails on one node stops the run's ranks on all, with or without a
 gateway. This module watches the runs that this agent, or one before it, started and keeps, for each, the earliest failure of any node."""
 import collections
-import json
 import os
 import time
 
@@ -10,19 +9,13 @@ from . import rundir
 LOOK_SECONDS = 0.25         # how soon a failure is seen; only while runs are in progress
 KEPT = 64                   # runs whose first failure is remembered, for lines that come later
 GRACE_SECONDS = 3           # of ranks that must end because another node's did, where the run says nothing; from that failure on
-MOST_REASON = 4096          # bytes of a reason that a peer tells
 WIDEST = 2 ** 31
+DISK_SECONDS = 60.0         # a look that takes longer has found nothing, and is repeated
 LATEST_SECONDS = 60.0       # a guard starts another agent sooner; a failure that is reported twice changes nothing
 
 
 def whole(value, low, high):
     return not isinstance(value, bool) and isinstance(value, int) and low <= value <= high
-
-
-def reason_of(value):
-    """The reason, from this node's supervisor or from another node; {} if there is none."""
-    reason = value.get("reason")
-    return reason if isinstance(reason, dict) and len(json.dumps(reason)) <= MOST_REASON else {}
 
 
 def latest(state):
@@ -37,12 +30,42 @@ def latest(state):
     return found
 
 
+def fate(state, run):
+    """Whether the run is over on this node, and when it failed here by itself, or None. The clock is the one that supervisors use."""
+    folder = rundir.folder_of(state, run)
+    ended = rundir.is_over(folder)          # asked first: what it writes last is then there to be read
+    found = rundir.read(folder, "failed.json")
+    if not found and ended:
+        exit = rundir.read(folder, "exit.json")
+        if not exit:
+            rundir.clean_lost(state)
+            exit = rundir.read(folder, "exit.json") or {"lost": True}
+        found = {"lost": True} if exit.get("lost") else exit.get("first")
+    if not found or found.get("asked"):
+        return ended, None
+    started, at_ms = rundir.read(folder, "lock").get("started"), found.get("at_ms")
+    known = isinstance(started, (int, float)) and isinstance(at_ms, (int, float))
+    return ended, started + at_ms / 1000.0 if known else time.monotonic()
+
+
+def grace_of(state, run, port):
+    """How long the ranks of this try of a run have for their end, in seconds; None where none of them runs, or has to be stopped."""
+    folder = rundir.folder_of(state, run)
+    if folder is None or rundir.is_over(folder) or any(
+            os.path.exists(os.path.join(folder, name)) for name in ("stop.json", "failed.json")):
+        return None
+    spec = rundir.read(folder, "spec.json")
+    return spec.get("stop_grace_s", GRACE_SECONDS) if (spec.get("master") or {}).get("port") == port else None
+
+
 class Failures:
-    def __init__(self, agent, tell, clock=time.monotonic):
-        """`tell(failure, apart_from)` sends it to the other nodes. The clock is the one that supervisors use."""
-        self.agent, self.tell, self.clock = agent, tell, clock
+    """Everything that waits for the state folder's disk is a call on the disk's thread."""
+
+    def __init__(self, agent, tell):
+        """`tell(failure, apart_from)` sends it to the other nodes."""
+        self.agent, self.tell = agent, tell
         self.watched = {}                           # run -> port: those that are in progress here
-        self.first = collections.OrderedDict()      # (run, port) -> the earliest failure known
+        self.first = collections.OrderedDict()      # (run, port) -> the earliest failure known: {"run", "port", "node", "at"}
         self.timer = None
 
     def started(self, run, spec):
@@ -67,61 +90,36 @@ class Failures:
         state = self.agent.state
         if state and self.agent.nodes > 1:
             self.agent.disk.call(lambda: [(run, rundir.read(rundir.folder_of(state, run), "spec.json")) for run in latest(state)],
-                                 found, LATEST_SECONDS)
+                                 found, DISK_SECONDS)
 
     def look(self):
-        self.timer = self.agent.loop.after(LOOK_SECONDS, self.look)     # first: one run that cannot be read must not end it
-        for run, port in list(self.watched.items()):
-            folder = rundir.folder_of(self.agent.state, run)
-            ended = rundir.is_over(folder)          # asked first: what it writes last is then there to be read
-            failure = self.own(run, port, folder, ended)
-            if failure is not None:
-                self.note(failure, None)
-            if ended:
-                del self.watched[run]
-        if not self.watched:
-            self.timer.cancel()
-            self.timer = None
+        watched = list(self.watched.items())
+        self.agent.disk.call(lambda: [(run, port, fate(self.agent.state, run)) for run, port in watched], self.looked, DISK_SECONDS)
 
-    def own(self, run, port, folder, ended):
-        """How the run failed on this node by itself, or None."""
-        if (self.first.get((run, port)) or {}).get("node") == self.agent.node:
-            return None
-        found = rundir.read(folder, "failed.json")
-        if not found and ended:
-            exit = rundir.read(folder, "exit.json")
-            if not exit:
-                rundir.clean_lost(self.agent.state)
-                exit = rundir.read(folder, "exit.json") or {"lost": True}
-            found = {"rank": None, "lost": True} if exit.get("lost") else exit.get("first")
-        if not found or found.get("asked"):
-            return None
-        started, at_ms = rundir.read(folder, "lock").get("started"), found.get("at_ms")
-        known = isinstance(started, (int, float)) and isinstance(at_ms, (int, float))
-        return {"run": run, "port": port, "node": self.agent.node, "rank": found.get("rank"), "exit": found.get("exit"),
-                "signal": found.get("signal"), "lost": found.get("lost") is True, "reason": reason_of(found),
-                "at": started + at_ms / 1000.0 if known else self.clock()}
+    def looked(self, result, refused):
+        for run, port, (ended, failed_at) in result or []:
+            if self.watched.get(run) == port:       # no other try has begun meanwhile
+                if failed_at is not None:
+                    self.note({"run": run, "port": port, "node": self.agent.node, "at": failed_at}, None)
+                if ended:
+                    del self.watched[run]
+        self.timer = self.agent.loop.after(LOOK_SECONDS, self.look) if self.watched else None
 
     # ---- between nodes
 
     def message(self, failure):
         """The message: how long ago, not when."""
-        value = {name: failure[name] for name in ("run", "port", "node", "rank", "exit", "signal", "lost")}
-        if failure["reason"]:
-            value["reason"] = failure["reason"]
-        value["ago_ms"] = max(0, int((self.clock() - failure["at"]) * 1000))
+        value = {name: failure[name] for name in ("run", "port", "node")}
+        value["ago_ms"] = max(0, int((time.monotonic() - failure["at"]) * 1000))
         return value
 
     def heard(self, value, line):
         """From a peer. Node 0 gets each from its own node; the others get all from node 0."""
         node = line.node if self.agent.node == 0 else value.get("node")
-        good = (whole(value.get("run"), 1, rundir.MAX_RUN) and whole(value.get("port"), 1, 65535)
-                and whole(value.get("ago_ms"), 0, WIDEST) and whole(node, 0, self.agent.nodes - 1)
-                and all(value.get(name) is None or whole(value[name], -1, WIDEST) for name in ("rank", "exit", "signal")))
-        if good:
-            self.note({"run": value["run"], "port": value["port"], "node": node, "rank": value.get("rank"),
-                       "exit": value.get("exit"), "signal": value.get("signal"), "lost": value.get("lost") is True,
-                       "reason": reason_of(value), "at": self.clock() - value["ago_ms"] / 1000.0}, line)
+        if (whole(value.get("run"), 1, rundir.MAX_RUN) and whole(value.get("port"), 1, 65535)
+                and whole(value.get("ago_ms"), 0, WIDEST) and whole(node, 0, self.agent.nodes - 1)):
+            self.note({"run": value["run"], "port": value["port"], "node": node,
+                       "at": time.monotonic() - value["ago_ms"] / 1000.0}, line)
 
     def note(self, failure, line):
         """The earliest counts; each that is earlier than the known one is passed on, but not back."""
@@ -136,19 +134,12 @@ class Failures:
         self.tell(self.message(failure), line)
 
     def obey(self, failure):
-        """Writes down in the run's folder which node failed first, and stops what runs here."""
-        run, agent = failure["run"], self.agent
-        folder = rundir.folder_of(agent.state, run)
-        if folder is None or (rundir.read(folder, "spec.json").get("master") or {}).get("port") != failure["port"]:
-            return
-        try:
-            word = {name: failure[name] for name in ("node", "rank", "exit", "signal", "lost")}
-            rundir.write(folder, "first.json", dict(word, reason=failure["reason"]) if failure["reason"] else word)
-        except OSError as error:
-            agent.log("run %d: %s" % (run, error))
-        if failure["node"] == agent.node or rundir.is_over(folder) or any(
-                os.path.exists(os.path.join(folder, name)) for name in ("stop.json", "failed.json")):
-            return
-        grace = rundir.read(folder, "spec.json").get("stop_grace_s", GRACE_SECONDS)
-        # All nodes' time is over at once, however late one hears of it.
-        agent.stop_run(run, max(0, grace - max(0, self.clock() - failure["at"])), "node %d failed" % failure["node"])
+        """Stops what runs here. All nodes' time is over at once, however late one hears of it."""
+        agent, run, port = self.agent, failure["run"], failure["port"]
+
+        def answered(grace, refused):
+            if grace is not None:
+                left = grace - max(0, time.monotonic() - failure["at"])
+                agent.stop_run(run, max(0, left), "node %d failed" % failure["node"])
+        if failure["node"] != agent.node:
+            agent.disk.call(lambda: grace_of(agent.state, run, port), answered, DISK_SECONDS)

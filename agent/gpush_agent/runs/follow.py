@@ -1,10 +1,10 @@
 """The builtin `follow`: gives the output of a run from an offset on, until the run is over (docs/technical/runs.md).
 Runs in a forked child of its own, so it may block."""
-import ctypes
 import os
 import select
 import time
 
+from ..core import inotify
 from ..core.wholefile import write_all
 from . import journal, rundir
 
@@ -13,8 +13,6 @@ LOOK = 0.25         # seconds: a killed supervisor writes nothing, so this check
 POLL = 0.02         # seconds between two checks if the kernel does not report changes
 MUCH = 32768        # a read that finds so much: the run prints a lot, and what follows is gathered
 REST = 0.002        # for so long. Each piece costs the same on its way to the user's terminal, whatever its size
-IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_CREATE = 0x2, 0x8, 0x80, 0x100
-IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def main(args, stdin_fd, stdout_fd):
@@ -141,23 +139,18 @@ class Watch:
     """Waits for something to happen in the folder: inotify where there is one."""
 
     def __init__(self, folder):
-        self.fd = -1
+        self.events, self.fd = None, -1
         try:
-            libc = ctypes.CDLL(None, use_errno=True)
-            fd = libc.inotify_init1(IN_NONBLOCK_CLOEXEC)
-            if fd >= 0:
-                mask = IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE
-                if libc.inotify_add_watch(fd, os.fsencode(folder), mask) >= 0:
-                    self.fd = fd
-                else:
-                    os.close(fd)
-        except (OSError, AttributeError):
-            pass
+            self.events = inotify.Inotify()
+            self.events.add(os.fsencode(folder + "/."), inotify.MODIFY | inotify.CLOSE_WRITE | inotify.MOVED_TO | inotify.CREATE)
+            self.fd = self.events.fd
+        except OSError:             # the kernel gives none
+            self.close()
 
     def close(self):
-        if self.fd >= 0:
-            os.close(self.fd)
-            self.fd = -1
+        if self.events is not None:
+            self.events.close()
+        self.events, self.fd = None, -1
 
     def wait(self, out):
         """False when the reader of `out` has gone."""

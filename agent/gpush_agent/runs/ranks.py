@@ -6,7 +6,7 @@ import shutil
 import signal
 import tempfile
 
-from ..core.processes import killed_before_parent, raw
+from ..core.processes import default_signals, killed_before_parent, raw
 from ..core.refused import Refused
 from ..node import temporary
 from . import journal, rundir
@@ -301,13 +301,7 @@ def become(rank, cwd, ends, supervisor):
         control(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
         if os.getppid() != supervisor:
             os._exit(137)
-        signal.set_wakeup_fd(-1)
-        for number in range(1, signal.NSIG):
-            if number not in (signal.SIGKILL, signal.SIGSTOP):
-                try:
-                    signal.signal(number, signal.SIG_DFL)
-                except (OSError, ValueError, RuntimeError):
-                    pass
+        default_signals()
         killed_before_parent()
         null = os.open(os.devnull, os.O_RDONLY)
         for target, fd in enumerate((null, ends[0][1], ends[1][1])):

@@ -3,14 +3,13 @@ own process (supervisor)."""
 import json
 import os
 import signal
-import time
 
 from ..core import processes
 from ..core.refused import Refused, of_os_error
 from ..core.worker import Worker
 from ..files import snapshot
 from ..network import observer
-from . import journal, keeper, ranks, rundir, warmstart
+from . import keeper, ranks, rundir, warmstart
 from .claims import Claims
 from .supervisor import Supervisor, main
 
@@ -162,12 +161,8 @@ def _known(agent, params):
 
 def _view(state, run):
     folder = rundir.folder_of(state, run)
-    lock, spec = rundir.read(folder, "lock"), rundir.read(folder, "spec.json")
+    spec = rundir.read(folder, "spec.json")
     spec.pop("env", None)           # may hold secrets, and is long
     spec.pop("defaults", None)
-    started = lock.get("started")
-    ago = max(0, int((time.monotonic() - started) * 1000)) if isinstance(started, (int, float)) else None
     return {"run": run, "alive": rundir.is_alive(folder), "exit": rundir.read(folder, "exit.json") or None,
-            "first_node": rundir.read(folder, "first.json") or None,
-            "started_ms_ago": ago, "bytes": journal.end(folder), "spec": spec,
-            "attempt": lock.get("attempt", 1), "before": rundir.earlier(folder)}
+            "spec": spec, "attempt": rundir.read(folder, "lock").get("attempt", 1), "before": rundir.earlier(folder)}

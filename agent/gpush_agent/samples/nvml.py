@@ -65,8 +65,9 @@ class Nvml:
         for number in numbers:
             device = Device(self, number)
             slot = str(number)
-            if device.uuid in slots:
-                slot = device.uuid
+            named = [each for each in slots if each.startswith("GPU-") and device.uuid.startswith(each)]    # CUDA takes a part of it
+            if named:
+                slot = named[0]
             elif len(numbers) <= len(slots):
                 slot = slots[number]
             if slot in slots:

@@ -4,16 +4,14 @@ what the kernel tells of the ranks is then still known.
 
 py-spy is asked with --nonblocking, which never stops a rank. Without that it would send SIGSTOP, and a rank in a file system that hangs
 takes that only later: if py-spy had been killed by then, the rank would stay stopped."""
-import collections
 import json
 import os
 import re
 import shutil
-import subprocess
-import threading
 import time
 
-from ..core import processes as table
+from ..core import processes as table, programs
+from ..core.programs import within
 from ..core.wholefile import write_all
 from ..runs import journal, reasons, rundir
 from . import processes, progress, sampler
@@ -21,14 +19,11 @@ from . import processes, progress, sampler
 LOOKS = 4                   # a rank that makes many short steps is at one line most of the time
 PAUSE_S = 1.0               # between the first look and the last one
 DUMP_S = 3.0                # for one look, and half of what all have; one takes a tenth of a second
-KILLED_S = 0.2              # until a py-spy that was late is gone
 FILES_SHARE = 0.5           # of the time for one look: for names of files and for the journal
 MOST_S = 60.0               # of what a test asks for
 MAX_RANKS = 64
-AT_ONCE = 16                # each takes a processor for as long as it reads symbols
 MAX_FRAMES = 40
 MAX_WORKERS = 4             # of a data loader
-MOST_OUTPUT = 4 << 20
 MOST_TEXT = 160
 NAME = "py-spy"
 NONE, DENIED, LATE, FAILED = "none", "denied", "late", "failed"
@@ -126,26 +121,6 @@ def add_workers(waiting, seconds, args):
         rank["workers"] = [{"pid": pid, "wait": wait_of(pid), "frames": found[pid]} for pid in pids[rank["pid"]] if pid in found]
 
 
-def within(work, items, seconds):
-    """item -> what `work` returns, of those that are done in time. One that hangs keeps a thread, and no other one waiting."""
-    left, found, end = collections.deque(items), {}, time.monotonic() + seconds
-
-    def take():
-        while True:
-            try:
-                item = left.popleft()
-            except IndexError:
-                return
-            found[item] = work(item)
-    threads = [threading.Thread(target=take, daemon=True) for _ in range(min(AT_ONCE, len(left)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
-    left.clear()
-    return dict(found)
-
-
 # ---- processes
 
 def interpreter(pid):
@@ -238,7 +213,7 @@ def program(pid):
 def dumps(pids, seconds):
     """pid -> (frames, None) or (None, {"code", "said"}); frames are (name, file, line), the innermost first."""
     end = time.monotonic() + seconds
-    found = within(lambda pid: dump(pid, end), pids, seconds + KILLED_S)
+    found = within(lambda pid: dump(pid, end), pids, seconds + programs.KILLED_SECONDS)
     return {pid: found.get(pid, (None, problem(LATE))) for pid in pids}
 
 
@@ -246,38 +221,25 @@ def dump(pid, end):
     path = program(pid)
     if path is None:
         return None, problem(NONE)
-    try:
-        process = subprocess.Popen([path, "dump", "--json", "--nonblocking", "--full-filenames", "--pid", str(pid)],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError:
-        return None, problem(NONE)
-    timer = threading.Timer(max(0.0, end - time.monotonic()), process.kill)
-    timer.daemon = True
-    timer.start()
-    with process:
-        out = process.stdout.read(MOST_OUTPUT)
-        if len(out) == MOST_OUTPUT:
-            process.kill()
-        error = process.stderr.read(MOST_OUTPUT)
-    timer.cancel()
-    frames = parsed(out, pid) if process.returncode == 0 else None
+    command = [path, "dump", "--json", "--nonblocking", "--full-filenames", "--pid", str(pid)]
+    output = programs.one(command, None, end)
+    frames = parsed(output.text, pid) if output.why is None else None
     if frames is not None:
         return frames, None
-    if time.monotonic() >= end:
+    if output.why == "timeout":
         return None, problem(LATE)
-    text = error.decode("utf-8", "replace")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return None, problem(DENIED if REFUSAL.search(text) else FAILED, lines[0] if lines else "")
+    lines = [line.strip() for line in output.error.splitlines() if line.strip()]
+    return None, problem(DENIED if REFUSAL.search(output.error) else FAILED, lines[0] if lines else "")
 
 
 def problem(code, said=""):
     return {"code": code, "said": reasons.shown(said, MOST_TEXT)}
 
 
-def parsed(out, pid):
+def parsed(text, pid):
     """The frames of the first thread, in which a training has its loop; None of what is no answer, and where that thread has none."""
     try:
-        threads = [thread for thread in json.loads(out.decode("utf-8", "replace")) if isinstance(thread, dict)]
+        threads = [thread for thread in json.loads(text) if isinstance(thread, dict)]
         chosen = ([thread for thread in threads if thread.get("os_thread_id") == pid]
                   or [thread for thread in threads if thread.get("thread_name") == "MainThread"])[0]
         return [(str(frame["name"]), str(frame["filename"]), int(frame["line"])) for frame in chosen["frames"]] or None

@@ -21,7 +21,6 @@ LINGER = 0.25           # seconds after the process's end until we say that it e
 KILL_AFTER = 5.0
 PIPE_SIZE = 256 * 1024  # larger than the kernel's 64 KiB: fewer turns of the loop for bulk
 F_SETPIPE_SZ = 1031
-MAX_EARLY = 256         # frames kept until the process has started; a gateway sends none before OPENED
 
 
 def request(value):
@@ -100,7 +99,6 @@ class Exec(Owner):
         self.tty = None             # the path of its terminal
         self.error_fd = -1
         self.errors = b""
-        self.early = []             # what came before the process could read it
         self.timer = None
         self.over = False
         self.traffic = traffic.of_program(agent.loop.clock, agent.lease.active, value)
@@ -186,7 +184,6 @@ class Exec(Owner):
 
     def child(self, stdio, has_pty, error_out, env):
         """In the forked child; never returns."""
-        stage = "failed"
         try:
             os.setsid()
             if has_pty:
@@ -194,9 +191,7 @@ class Exec(Owner):
             for target, fd in enumerate([os.dup(fd) if fd < 3 else fd for fd in stdio]):
                 os.dup2(fd, target)
             processes.plain_child(self.agent.origin)
-            stage = "cwd"
             self.enter()
-            stage = "exec"
             if self.value.get("builtin"):
                 processes.close_all(keep=(error_out,))
                 if self.agent.config.get("taken_s") is not None:
@@ -223,7 +218,9 @@ class Exec(Owner):
             os.execvpe(raw(file), [raw(word) for word in argv], {raw(name): raw(text) for name, text in env.items()})
         except OSError as error:
             if error_out >= 0:
-                os.write(error_out, ("%s %d" % (stage, error.errno or 0)).encode())
+                os.write(error_out, b"%d" % (error.errno or 0))
+            else:                   # of a builtin, which has begun
+                os.write(2, traceback.format_exc().encode()[-4096:])
             os._exit(127)
         except SystemExit as exit:
             os._exit(exit.code if isinstance(exit.code, int) else 1 if exit.code else 0)
@@ -246,8 +243,7 @@ class Exec(Owner):
                 os.chdir(raw(cwd if cwd.startswith("/") else os.path.join(home, cwd)))
                 return
             except OSError:
-                if self.value.get("strict_cwd"):
-                    raise
+                pass
         for folder in (home, "/"):
             try:
                 os.chdir(folder)
@@ -266,36 +262,18 @@ class Exec(Owner):
         if self.stream.own_close:
             return
         if self.errors:
-            stage, _, number = self.errors.decode().partition(" ")
-            refused = of_os_error(OSError(int(number), ""))
+            refused = of_os_error(OSError(int(self.errors), ""))
             self.over = True
             self.release_fds()
-            self.stream.refuse("cwd" if stage == "cwd" else refused.code, refused.facts)
+            self.stream.refuse(refused.code, refused.facts)
             return
         self.stream.opened({"pid": self.pid})
-        for call in self.early:
-            call()
-        self.early = []
         self.room()
         self.check()
 
     # ---- the stream's owner
 
-    def too_early(self, call):
-        """Keeps what comes before the process has started."""
-        if self.error_fd < 0 and self.pid != 0:
-            return False
-        if len(self.early) < MAX_EARLY:
-            self.early.append(call)
-        else:
-            self.early = []
-            self.stream.refuse("limit", {"early": MAX_EARLY})
-            self.close({}, False)
-        return True
-
     def data(self, channel, payload):
-        if self.too_early(lambda: self.data(channel, payload)):
-            return
         self.traffic.came(payload)
         if self.sink is None:
             self.stream.consumed(len(payload))
@@ -303,14 +281,10 @@ class Exec(Owner):
             self.sink.data(payload)
 
     def end(self, channel):
-        if self.too_early(lambda: self.end(channel)):
-            return
         if self.master < 0 and self.sink is not None:     # a pty has no end of file, as with sshd
             self.sink.end()
 
     def message(self, value, urgent):
-        if self.too_early(lambda: self.message(value, urgent)):
-            return
         size = value.get("resize")
         if self.master >= 0 and isinstance(size, list) and len(size) == 2 and all(isinstance(n, int) for n in size):
             try:

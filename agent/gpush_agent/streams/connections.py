@@ -18,7 +18,6 @@ class Connection(Owner):
         self.agent, self.loop, self.stream = agent, agent.loop, stream
         stream.owner = self
         self.socket = self.source = self.sink = None
-        self.early = []
         self.over = False
         self.client = None
 
@@ -34,23 +33,12 @@ class Connection(Owner):
         self.source = Source(self.loop, fd, self.stream, 0, self.check, self.traffic.went)
         self.sink = Sink(self.loop, fd, self.stream, self.written)
 
-    def start(self):
-        early, self.early = self.early, []
-        for call in early:
-            call()
-        self.room()
-
     def data(self, channel, payload):
-        if self.sink is None:
-            self.early.append(lambda: self.data(channel, payload))
-        else:
-            self.traffic.came(payload)
-            self.sink.data(payload)
+        self.traffic.came(payload)
+        self.sink.data(payload)
 
     def end(self, channel):
-        if self.sink is None:
-            self.early.append(lambda: self.end(channel))
-        elif channel == 0:
+        if channel == 0:
             self.sink.end()
 
     def room(self):
@@ -167,7 +155,7 @@ class Dial(Connection):
         self.timer.cancel()
         self.attach(sock)
         self.stream.opened({})
-        self.start()
+        self.room()
 
     def late(self):
         self.refuse(Refused("timeout"))

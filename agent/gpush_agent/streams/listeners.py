@@ -18,14 +18,10 @@ class Accepted(Connection):
     def __init__(self, agent, link, sock, value):
         self.agent, self.loop = agent, agent.loop
         self.socket = self.source = self.sink = None
-        self.early = []
         self.over = False
         self.client = "a forward"
         self.stream = link.open(self, value)
         self.attach(sock)
-
-    def opened(self, value):
-        self.start()
 
     def refused(self, value):
         self.over = True

@@ -1,5 +1,6 @@
 """The warm parents of this node (docs/technical/warm.md): started interpreters of the user that have imported what a script
 begins by importing, and fork its ranks. Belongs to the agent and its loop; nothing here may cost a run more than its time."""
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -86,9 +87,7 @@ class Pool:
 
     def status(self):
         """What the node holds, for ps."""
-        return [{"pid": parent.pid, "program": target(parent.spec["program"])[-1], "ready": parent.ready is not None,
-                 "imports": (parent.ready or {}).get("imports", []), "left_out": {name: skip["why"] for name, skip in parent.skip.items()},
-                 "seconds": (parent.ready or {}).get("seconds"), "bytes": resident(parent.pid)}
+        return [{"program": target(parent.spec["program"])[-1], "ready": parent.ready is not None, "bytes": resident(parent.pid)}
                 for parent in self.parents.values() if parent.pid]
 
     # ---- life
@@ -114,13 +113,19 @@ class Pool:
             parent.why = {"why": "ended", "what": str(error.strerror)}
 
     def fork(self, parent):
-        sources = tempfile.TemporaryFile(dir=self.agent.state)
+        with contextlib.ExitStack() as own, contextlib.ExitStack() as its:
+            self.fork_with(parent, own, its)
+
+    def fork_with(self, parent, own, its):
+        """`own`: closes our ends, unless all goes well; `its`: those of the parent."""
+        sources, out, err = [its.enter_context(tempfile.TemporaryFile(dir=self.agent.state)) for _ in range(3)]
         sources.write(json.dumps(modules()).encode())
         sources.seek(0)
-        out, err = tempfile.TemporaryFile(dir=self.agent.state), tempfile.TemporaryFile(dir=self.agent.state)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        reader, writer = os.pipe()
-        talk, said = os.pipe()      # what it prints itself: as a pipe, because a rank's streams are pipes, too
+        own.enter_context(ours)
+        its.enter_context(theirs)
+        reader, writer = piped(own, its)
+        talk, said = piped(own, its)    # what it prints itself: as a pipe, because a rank's streams are pipes, too
         settings = {"channel": theirs.fileno(), "status": writer, "sources": sources.fileno(), "out": out.fileno(), "err": err.fileno(),
                     "watched": sorted(WATCHED), "root": root(parent.spec, parent.env), "target": target(parent.spec["program"]),
                     "cwd": parent.spec["cwd"], "skip": parent.skip, "room": ROOM}
@@ -128,10 +133,7 @@ class Pool:
         pid = processes.fork(self.agent.origin, keep)
         if pid == 0:
             execute(parent.spec, parent.env, settings, keep)
-        for file in (theirs, sources, out, err):
-            file.close()
-        os.close(writer)
-        os.close(said)
+        own.pop_all()
         # A number, because an object would close it again in a child that has closed all descriptors.
         parent.pid, parent.channel = pid, ours.detach()
         self.loop.child(pid, lambda status: self.ended(parent, pid, status))
@@ -209,6 +211,13 @@ class Pool:
         """Runs that it has forked go on: their supervisors become children of the agent."""
         if parent is not None and parent.pid:
             processes.kill([parent.pid], 9)
+
+
+def piped(own, its):
+    reader, writer = os.pipe()
+    own.callback(os.close, reader)
+    its.callback(os.close, writer)
+    return reader, writer
 
 
 def target(words):

@@ -28,12 +28,6 @@ public interface AgentProgram {
   List<String> arguments(List<String> interpreters);
 
   /**
-   * As {@link #arguments} for a node on which an agent runs, so that a Python there is known to
-   * work.
-   */
-  List<String> questionArguments(List<String> interpreters);
-
-  /**
    * Writes the loader's header and source to a fresh pipe and reads up to and including the
    * preamble; what follows on the pipe are frames (start, attach) or one JSON line (control, list).
    *
@@ -43,8 +37,12 @@ public interface AgentProgram {
    */
   void begin(Pipe pipe, Json.Obj header) throws IOException;
 
-  /** The command of a relay to an agent that runs: a fraction of the loader's time and bytes. */
-  List<String> relayArguments(List<String> interpreters, GangId gang, int node);
+  /**
+   * The command of a relay to an agent: a fraction of the loader's time and bytes.
+   *
+   * @param patience how long an agent may take that does not run yet, in whole seconds
+   */
+  List<String> relayArguments(List<String> interpreters, GangId gang, int node, Duration patience);
 
   /**
    * Reads up to and including the preamble of a relay; what follows on the pipe are frames.
@@ -55,18 +53,9 @@ public interface AgentProgram {
   boolean beginRelay(Pipe pipe) throws IOException;
 
   /**
-   * As {@link #relayArguments} where the standard streams of commands are pipes of the node: the
-   * agent takes them over, and no Python is started. {@link #beginRelay} begins it too.
-   *
-   * @param patience how long an agent may take that does not run yet, in whole seconds
-   */
-  List<String> handoverArguments(
-      List<String> interpreters, GangId gang, int node, Duration patience);
-
-  /**
    * {@link #beginRelay(Pipe)} where an agent may take a while.
    *
-   * @param patience as in {@link #handoverArguments}
+   * @param patience as in {@link #relayArguments}
    */
   boolean beginRelay(Pipe pipe, Duration patience) throws IOException;
 

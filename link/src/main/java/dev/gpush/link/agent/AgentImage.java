@@ -67,9 +67,7 @@ public final class AgentImage implements AgentProgram {
   /** The first request on a pipe that becomes a link later. */
   private static final Json.Obj STATUS = Json.object("do", "status", "then", "link");
 
-  /** The file names that begin.sh uses. */
-  private static final String BEGIN_FILE = "begin.sh";
-
+  private static final String PROBE_FILE = "probe.sh";
   private static final String LOADER_FILE = "loader.py";
   private static final String START_FILE = "start";
 
@@ -89,12 +87,10 @@ public final class AgentImage implements AgentProgram {
   private final Tasks tasks;
   private final RandomGenerator random;
   private final byte[] source;
-  private final String probe = Resource.text(AgentImage.class, "probe.sh");
+  private final String probe = Resource.text(AgentImage.class, PROBE_FILE);
   private final String loader = Resource.text(AgentImage.class, LOADER_FILE);
   private final String relayProbe = Resource.text(AgentImage.class, "host/relay.sh");
   private final String relay = Resource.text(AgentImage.class, "host/relay.py");
-  private final String handover = Resource.text(AgentImage.class, "host/handover.sh");
-  private final String begin = Resource.text(AgentImage.class, "begin.sh");
 
   /**
    * @param tasks for reading the pipes' stderr and for time limits
@@ -157,14 +153,6 @@ public final class AgentImage implements AgentProgram {
         : tried(List.of("/bin/sh", "-c", probe, "sh", loader), interpreters);
   }
 
-  @Override
-  public List<String> questionArguments(List<String> interpreters) {
-    // The loader does not need the second argument of a relay.
-    return isOne(interpreters)
-        ? arguments(interpreters)
-        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", loader, ""), interpreters);
-  }
-
   private static boolean isOne(List<String> interpreters) {
     return interpreters.size() > 1 && interpreters.getFirst().equals(ONE);
   }
@@ -183,21 +171,16 @@ public final class AgentImage implements AgentProgram {
   }
 
   @Override
-  public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
-    String name = AgentFolder.name(gang, node);
-    return isOne(interpreters)
-        ? program(interpreters, List.of(relay, name))
-        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", relay, name), interpreters);
-  }
-
-  @Override
-  public List<String> handoverArguments(
+  public List<String> relayArguments(
       List<String> interpreters, GangId gang, int node, Duration patience) {
-    String name = AgentFolder.name(gang, node);
-    String seconds = Long.toString(patience.toSeconds());
-    return isOne(interpreters)
-        ? program(interpreters, List.of(relay, name, "wait=" + seconds))
-        : tried(List.of("/bin/sh", "-c", handover, "sh", relay, name, seconds), interpreters);
+    List<String> text =
+        List.of(relay, AgentFolder.name(gang, node), "wait=" + patience.toSeconds());
+    if (isOne(interpreters)) {
+      return program(interpreters, text);
+    }
+    var shell = new ArrayList<>(List.of("/bin/sh", "-c", relayProbe, "sh"));
+    shell.addAll(text);
+    return tried(shell, interpreters);
   }
 
   @Override
@@ -245,8 +228,8 @@ public final class AgentImage implements AgentProgram {
   @Override
   public Map<String, byte[]> files(Json.Obj header) {
     return Map.of(
-        BEGIN_FILE,
-        begin.getBytes(StandardCharsets.UTF_8),
+        PROBE_FILE,
+        probe.getBytes(StandardCharsets.UTF_8),
         LOADER_FILE,
         loader.getBytes(StandardCharsets.UTF_8),
         START_FILE,
@@ -255,16 +238,15 @@ public final class AgentImage implements AgentProgram {
 
   @Override
   public List<String> commandIn(String folder, List<String> interpreters) {
-    if (!isOne(interpreters)) {
-      return tried(List.of("/bin/sh", folder + "/" + BEGIN_FILE), interpreters);
-    }
     // There may be no shell that could open the file for input.
     String text =
         "import os\nos.dup2(os.open(%s, os.O_RDONLY), 0)\nexec(compile(open(%s).read(), 'loader', 'exec'))"
             .formatted(
                 Json.of(folder + "/" + START_FILE).write(),
                 Json.of(folder + "/" + LOADER_FILE).write());
-    return program(interpreters, List.of(text));
+    return isOne(interpreters)
+        ? program(interpreters, List.of(text))
+        : tried(List.of("/bin/sh", folder + "/" + PROBE_FILE, text), interpreters);
   }
 
   private String preamble() {

@@ -10,6 +10,7 @@ import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -54,12 +55,14 @@ class AgentImageTest {
     List<String> one = List.of(AgentImage.ONE, "/ld", "--library-path", "/so", "/python3");
 
     List<String> words = image.arguments(one);
-    List<String> relay = image.relayArguments(one, new GangId("aabbccddeeff0011"), 3);
+    List<String> relay =
+        image.relayArguments(one, new GangId("aabbccddeeff0011"), 3, Duration.ofSeconds(60));
 
     assertEquals(List.of("/ld", "--library-path", "/so", "/python3", "-I"), words.subList(0, 5));
     assertEquals("-c", words.get(words.size() - 2));
-    assertEquals("-c", relay.get(relay.size() - 3));
-    assertEquals(words.subList(0, words.size() - 1), relay.subList(0, relay.size() - 2));
+    assertEquals("-c", relay.get(relay.size() - 4));
+    assertEquals(words.subList(0, words.size() - 1), relay.subList(0, relay.size() - 3));
+    assertEquals("wait=60", relay.getLast());
   }
 
   @Test

@@ -167,7 +167,7 @@ public final class KubernetesBackend implements Backend {
     return Capabilities.of(Capability.IMAGES, Capability.VOLUMES)
         .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
         .with(Lending.class, name -> told(() -> loans.lend(name)))
-        .with(AgentPipes.class, this::openAgentPipe)
+        .with(AgentPipes.class, (gang, node) -> agents.waiting(gang.id(), node))
         .with(AgentLinks.class, linked -> new KubernetesBackend(this, agents.withLinks(linked)))
         .with(Places.class, new KeptPlaces())
         .with(AgentRestarts.class, this::restart);
@@ -399,20 +399,6 @@ public final class KubernetesBackend implements Backend {
     return place
         .api()
         .exec(place.namespace(), Pods.name(pod), AttachedPods.container(pod), arguments);
-  }
-
-  /**
-   * The pipe on which the agent has answered when its pod started, or a command whose streams it
-   * takes over.
-   */
-  private Optional<Pipe> openAgentPipe(Gang gang, int node) throws IOException {
-    Optional<Pipe> waiting = agents.waiting(gang.id(), node);
-    if (waiting.isPresent()) {
-      return waiting;
-    }
-    List<String> arguments =
-        agent.handoverArguments(interpreters(gang), gang.id(), node, Duration.ZERO);
-    return agents.link(spawn(gang, node, arguments));
   }
 
   /** An empty object if the node has no pod now. */

@@ -8,6 +8,7 @@ import dev.gpush.backends.kubernetes.api.KubeApi;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
@@ -18,10 +19,12 @@ import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkState;
 import dev.gpush.link.LinkTiming;
+import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.Ended;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -62,6 +65,7 @@ final class KubernetesCommandsTest {
       var server = new CountingServer(new KubeApi(place.access(), Map.of()));
       Backend backend = place.over(server);
       Tasks tasks = Tasks.named("links", (_, _) -> {});
+      var agent = new AgentImage(tasks, new Random());
       Gang gang = backend.reserve(place.request(2, BackendContract.LONG));
       var links = new ArrayList<Link>();
       var attempts = new AtomicInteger();
@@ -71,7 +75,7 @@ final class KubernetesCommandsTest {
                 new LinkIdentity(node.index(), "ann@laptop", "ab".repeat(16), 1),
                 () -> {
                   attempts.incrementAndGet();
-                  return pipe(backend, gang, node.index());
+                  return pipe(backend, agent, gang, node.index());
                 },
                 tasks,
                 Clock.system(),
@@ -85,13 +89,21 @@ final class KubernetesCommandsTest {
       return new Linked(place, server, gang, List.copyOf(links), attempts, tasks);
     }
 
-    private static Pipe pipe(Backend backend, Gang gang, int node) throws IOException {
-      return backend
-          .capabilities()
-          .agentPipes()
-          .orElseThrow()
-          .openAgentPipe(gang, node)
-          .orElseThrow(() -> new IOException("no agent"));
+    private static Pipe pipe(Backend backend, AgentProgram agent, Gang gang, int node)
+        throws IOException {
+      Optional<Pipe> waiting =
+          backend.capabilities().agentPipes().orElseThrow().openAgentPipe(gang, node);
+      if (waiting.isPresent()) {
+        return waiting.get();
+      }
+      List<String> relay =
+          agent.relayArguments(backend.interpreters(gang), gang.id(), node, Duration.ZERO);
+      Pipe pipe = backend.spawn(gang, node, relay);
+      if (!agent.beginRelay(pipe)) {
+        pipe.close();
+        throw new IOException("no agent");
+      }
+      return pipe;
     }
 
     Backend backend() {
@@ -135,14 +147,14 @@ final class KubernetesCommandsTest {
       for (NodeInfo node : linked.gang().nodes()) {
         assertEquals((long) node.index(), linked.status(node.index()).number("node").orElseThrow());
       }
-      // No Python but the agent's: what its process's children are, and what came from outside.
+      // The Pythons of the agent and of its relay, and no other: what came from outside.
       String outside =
           "grep -l '^PPid:.0$' /proc/[0-9]*/status | sed 's/status$/comm/' | xargs cat";
       Ended seen =
           Ended.of(
               linked.backend().spawn(linked.gang(), 1, List.of("sh", "-c", outside)), new byte[0]);
       assertEquals(
-          1, seen.output().lines().filter(name -> name.startsWith("python")).count(), seen::output);
+          2, seen.output().lines().filter(name -> name.startsWith("python")).count(), seen::output);
       linked.backend().release(linked.gang(), BackendContract.LIMIT);
     }
   }

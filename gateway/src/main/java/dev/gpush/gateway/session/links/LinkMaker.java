@@ -21,6 +21,7 @@ import dev.gpush.link.PipeSource;
 import dev.gpush.link.tunnel.TunnelCertificate;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -113,7 +114,9 @@ public final class LinkMaker {
       List<String> interpreters = backend.interpreters(gang);
       Pipe relay =
           backend.spawn(
-              gang, node.index(), agent.relayArguments(interpreters, gang.id(), node.index()));
+              gang,
+              node.index(),
+              agent.relayArguments(interpreters, gang.id(), node.index(), Duration.ZERO));
       if (begins(relay, () -> agent.beginRelay(relay))) {
         return relay;
       }

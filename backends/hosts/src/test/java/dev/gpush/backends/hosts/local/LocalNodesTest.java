@@ -356,12 +356,8 @@ final class LocalNodesTest {
     }
 
     @Override
-    public List<String> questionArguments(List<String> interpreters) {
-      return arguments(interpreters);
-    }
-
-    @Override
-    public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
+    public List<String> relayArguments(
+        List<String> interpreters, GangId gang, int node, Duration patience) {
       throw new IllegalStateException("nobody attaches here");
     }
 
@@ -378,12 +374,6 @@ final class LocalNodesTest {
     @Override
     public byte[] packet(Json.Obj header) {
       throw new IllegalStateException("nobody starts agents later here");
-    }
-
-    @Override
-    public List<String> handoverArguments(
-        List<String> interpreters, GangId gang, int node, Duration patience) {
-      throw new IllegalStateException("nobody attaches here");
     }
 
     @Override

@@ -104,7 +104,7 @@ public final class PodAgents {
     return all(
         pods,
         node -> header("control", gang, node, control),
-        pod -> agent.questionArguments(PythonInitContainer.interpreters(pod)),
+        pod -> agent.arguments(PythonInitContainer.interpreters(pod)),
         limit);
   }
 
@@ -126,7 +126,7 @@ public final class PodAgents {
   AgentAnswer greet(GangId gang, int node, Json pod) throws InterruptedException {
     try {
       List<String> arguments =
-          agent.handoverArguments(PythonInitContainer.interpreters(pod), gang, node, PATIENCE);
+          agent.relayArguments(PythonInitContainer.interpreters(pod), gang, node, PATIENCE);
       Pipe pipe = opened(pod, arguments);
       boolean isKept = false;
       try {
@@ -163,19 +163,6 @@ public final class PodAgents {
       return true;
     } catch (IOException | GpushException broken) {
       return false;
-    }
-  }
-
-  /** Starts the link on a command that was run for it; empty when the relay finds no agent. */
-  public Optional<Pipe> link(Pipe pipe) throws IOException {
-    boolean isBegun = false;
-    try {
-      isBegun = agent.beginRelay(pipe);
-      return isBegun ? Optional.of(pipe) : Optional.empty();
-    } finally {
-      if (!isBegun) {
-        pipe.close();
-      }
     }
   }
 
