@@ -30,7 +30,7 @@ final class EnumWordsTest {
       PodGroupGang.Kind: native volcano coscheduling kai
       RankSpot.Kind: collective peer loader code
       RankStack.Problem.Reason: missing denied late failed
-      Recipe.Kind: files labels product vendors environment gpus devices interfaces link
+      Recipe.Kind: files product vendors environment gpus devices interfaces link
       RunDifference.Kind: code command python environment plan
       RunKind: program notebook
       RunReason.Loss: node supervisor start

@@ -1,8 +1,8 @@
 package dev.gpush.app;
 
 import dev.gpush.control.place.RunFolder;
+import dev.gpush.core.file.Sha256;
 import dev.gpush.core.file.WholeFile;
-import dev.gpush.core.text.Sha256;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

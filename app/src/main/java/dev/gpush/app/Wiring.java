@@ -6,6 +6,7 @@ import dev.gpush.backends.kubernetes.ContextFinder;
 import dev.gpush.backends.slurm.SbatchScripts;
 import dev.gpush.backends.transport.openssh.HostFinder;
 import dev.gpush.control.place.RunFolder;
+import dev.gpush.control.place.ThisProcess;
 import dev.gpush.control.server.ControlServer;
 import dev.gpush.control.server.Limits;
 import dev.gpush.control.wire.Greeting;
@@ -55,6 +56,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -102,7 +104,8 @@ final class Wiring implements AutoCloseable {
   static Wiring build(
       Home home, RunFolder folder, Services.Version version, GatewayProcess process, Tasks tasks)
       throws IOException {
-    Map<String, String> environment = System.getenv();
+    var environment = new HashMap<>(System.getenv());
+    ThisProcess.restoreLocale(environment);
     var clock = Clock.system();
     var random = new SecureRandom();
     var configs = new YamlConfigs(home.path(), SITE, System.getProperty("user.name"));

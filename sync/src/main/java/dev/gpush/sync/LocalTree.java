@@ -3,6 +3,7 @@ package dev.gpush.sync;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.sync.home.LocalNames;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -210,6 +211,10 @@ final class LocalTree {
 
   /** The refusal for a failure of this machine's disk. */
   static Refused refused(FileSystemException failed) {
-    return new Refused(FileReason.of(failed) + " here");
+    boolean isExplained = failed.getReason() != null || failed instanceof AccessDeniedException;
+    return new Refused(
+        isExplained
+            ? FileReason.of(failed) + " here"
+            : failed.getFile() + " cannot be written here");
   }
 }

@@ -4,9 +4,9 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.file.Sha256;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.text.Sha256;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.home.LocalFile;
 import dev.gpush.sync.home.LocalMoves;
@@ -378,7 +378,7 @@ final class Pull {
     Path part = part(target);
     try {
       Optional<Entry> come = receive(answer, target, part);
-      if (come.isPresent() && !LocalFile.isAsExpected(target, come)) {
+      if (come.isPresent() && !isHere(target, come.get())) {
         put(part, target);
       }
     } catch (LocalTree.Refused refused) {
@@ -444,12 +444,16 @@ final class Pull {
   }
 
   /** A file that was pushed and not changed since is, or was, on the node too. */
-  private boolean isOnlyHere(String path, Path target) {
+  private boolean isOnlyHere(String path, Path target) throws IOException {
     if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new GpushException(new SyncFailure.NotWritten(path, "a folder of this name is here"));
     }
     Optional<Entry> pushed = node.holds().manifest().get(path);
     return Files.exists(target, LinkOption.NOFOLLOW_LINKS)
-        && !LocalFile.isAsExpected(target, pushed);
+        && (pushed.isEmpty() || !LocalFile.is(target, pushed.get()));
+  }
+
+  private static boolean isHere(Path target, Entry entry) throws IOException {
+    return Files.exists(target, LinkOption.NOFOLLOW_LINKS) && LocalFile.is(target, entry);
   }
 }

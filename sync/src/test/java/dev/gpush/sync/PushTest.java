@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -581,6 +582,25 @@ class PushTest extends SyncFixture {
     SyncView.Trash trash = sync.last().trashes().getFirst();
     assertEquals(1, trash.files());
     assertTrue(kept.contains(trash.folder()), kept);
+  }
+
+  @Test
+  void pullKeepsPermissionsAndAsksForTheExecutableBit() throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    Path here = laptop.path().resolve("a");
+    Files.setPosixFilePermissions(here, PosixFilePermissions.fromString("rw-r-----"));
+    nodes.getFirst().folder().write("a", "there");
+    pull(0, "a");
+    assertEquals("there", laptop.read("a"));
+    var kept = Files.getPosixFilePermissions(here);
+    assertEquals("rw-r-----", PosixFilePermissions.toString(kept));
+
+    push();
+    Files.setPosixFilePermissions(here, PosixFilePermissions.fromString("rwxr-----"));
+    nodes.getFirst().folder().write("a", "again");
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(() -> pull(0, "a")));
   }
 
   @Test

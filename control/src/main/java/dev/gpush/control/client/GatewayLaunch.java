@@ -154,7 +154,7 @@ final class GatewayLaunch {
           "USE_GKE_GCLOUD_AUTH_PLUGIN",
           "AZURE_CONFIG_DIR" ->
           true;
-      case "GPUSH_SESSION", "GPUSH_LC_ALL" -> false;
+      case "GPUSH_SESSION" -> false;
       default ->
           name.startsWith("LC_")
               || name.startsWith("GPUSH_")

@@ -30,7 +30,7 @@ class GatewayLaunchTest {
         List.of(
             ("HOME PATH LC_CTYPE SSH_AUTH_SOCK KUBECONFIG HTTPS_PROXY https_proxy NO_PROXY no_proxy"
                     + " HTTP_PROXY http_proxy AWS_PROFILE AWS_CONFIG_FILE AWS_REGION"
-                    + " CLOUDSDK_CONFIG GPUSH_GATEWAY_FLAGS")
+                    + " CLOUDSDK_CONFIG GPUSH_GATEWAY_FLAGS GPUSH_LC_ALL")
                 .split(" "));
 
     assertEquals(kept, kept.stream().filter(GatewayLaunch::isKept).toList());

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 public enum CheckLevel {
   /** What the nodes say of themselves, and whether it fits together. */
   FACTS(0),
-  /** Also the start of CUDA on each GPU, TCP between all nodes, and their names. */
+  /** Also the start of CUDA on each GPU, and TCP between all nodes. */
   CONNECTIONS(1),
   /** Also a collective through the user's torch. It uses all nodes for some seconds. */
   COLLECTIVE(2);

@@ -82,7 +82,9 @@ public final class FailureText {
       return Message.of(
           what,
           "a program runs on node 0 with @0 in front, and here with !",
-          "@0 " + typed.forShell());
+          nearest.isEmpty()
+              ? "@0 " + typed.forShell()
+              : TypedCommand.command(nearest.getFirst(), typed.tail()));
     }
     return nearest.isEmpty()
         ? Message.of(what, "no command has a similar name", "gpush help")

@@ -1,4 +1,4 @@
-/** Files that stay whole when the process is killed, and why a file could not be used. */
+/** Files that stay whole when the process is killed, why a file could not be used, and hashes. */
 @NullMarked
 package dev.gpush.core.file;
 

@@ -1,7 +1,7 @@
 package dev.gpush.core.gang;
 
+import dev.gpush.core.file.Sha256;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.text.Sha256;
 import java.util.Map;
 
 /** Where an agent is found on its node: docs/technical/link.md section 1. */

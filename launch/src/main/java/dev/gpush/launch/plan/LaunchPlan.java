@@ -1,13 +1,13 @@
 package dev.gpush.launch.plan;
 
 import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.file.Sha256;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunRequest.NcclLog;
 import dev.gpush.core.text.Phrase;
-import dev.gpush.core.text.Sha256;
 import dev.gpush.launch.fabric.gang.RankFabric;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.PythonChoice;

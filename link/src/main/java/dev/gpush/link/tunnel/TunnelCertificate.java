@@ -1,6 +1,6 @@
 package dev.gpush.link.tunnel;
 
-import dev.gpush.core.text.Sha256;
+import dev.gpush.core.file.Sha256;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.math.BigInteger;

@@ -15,6 +15,7 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.command.call.ToldShells;
+import dev.gpush.shell.command.reach.Programs;
 import dev.gpush.shell.console.Asker;
 import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ConsoleTalk;
@@ -96,8 +97,9 @@ public final class ShellHandler implements Handler {
 
   private GpushException unknown(Invocation invocation, String word) {
     boolean isAtPrompt = ToldShells.isShell(invocation.environment()) && !word.startsWith("-");
-    return new GpushException(
-        new UnknownCommand(word, Nearest.to(word, verbs.names()), isAtPrompt));
+    boolean isProgram = isAtPrompt && Programs.find(invocation.environment(), word).isPresent();
+    List<String> nearest = isProgram ? List.of() : Nearest.to(word, verbs.names());
+    return new GpushException(new UnknownCommand(word, nearest, isAtPrompt));
   }
 
   /** The user who typed the command. */

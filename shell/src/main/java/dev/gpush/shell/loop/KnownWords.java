@@ -15,16 +15,14 @@ import java.util.Optional;
  */
 record KnownWords(
     Map<String, VerbWords> verbs, Map<String, Integer> sizes, Optional<String> session) {
+  /** The words of a line without a command, which are sent after those of all commands. */
+  static final String LAST = "";
+
   static final KnownWords NONE = new KnownWords(Map.of(), Map.of(), Optional.empty());
 
   KnownWords {
     verbs = Map.copyOf(verbs);
     sizes = Map.copyOf(sizes);
-  }
-
-  /** The words of a line without a command are sent last. */
-  boolean hasAllVerbs() {
-    return verbs.containsKey("");
   }
 
   KnownWords with(VerbWords verb) {

@@ -28,6 +28,10 @@ final class LineMarks {
   private static final Set<String> NAME = Set.of("$", "gpush");
 
   private final KnownWords known;
+
+  /** What may stand before the command. */
+  private final VerbWords before;
+
   private final int end;
   private final List<Word> marked = new ArrayList<>();
 
@@ -37,8 +41,9 @@ final class LineMarks {
   private Optional<String> session = Optional.empty();
   private boolean isTyped;
 
-  private LineMarks(KnownWords known, int end) {
+  private LineMarks(KnownWords known, VerbWords before, int end) {
     this.known = known;
+    this.before = before;
     this.end = end;
   }
 
@@ -48,10 +53,11 @@ final class LineMarks {
    * @param isTyped the cursor is at the end of the text
    */
   static List<Word> of(String text, boolean isTyped, KnownWords known) {
-    if (!known.hasAllVerbs()) {
+    VerbWords before = known.verbs().get(KnownWords.LAST);
+    if (before == null) {
       return List.of();
     }
-    var marks = new LineMarks(known, text.length());
+    var marks = new LineMarks(known, before, text.length());
     for (ShellWords.Typed line : ShellWords.scan(text).lines()) {
       marks.isTyped = isTyped && text.indexOf('\n', line.placed().getLast().to()) < 0;
       marks.addLine(line.placed());
@@ -77,7 +83,7 @@ final class LineMarks {
   }
 
   private void addCommand(List<Word> words) {
-    int at = addOptions(known.verbs().get(""), words);
+    int at = addOptions(before, words);
     if (at == words.size()) {
       return;
     }

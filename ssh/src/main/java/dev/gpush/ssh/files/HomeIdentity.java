@@ -1,6 +1,6 @@
 package dev.gpush.ssh.files;
 
-import dev.gpush.core.text.Sha256;
+import dev.gpush.core.file.Sha256;
 import java.security.KeyPair;
 
 /**

@@ -11,7 +11,7 @@ import java.util.Optional;
  */
 public final class Signatures {
   /** Eight bytes each, so 2 MiB: those of about 64 MB of code. */
-  private static final int MOST_BLOCKS = 1 << 18;
+  static final int MOST_BLOCKS = 1 << 18;
 
   // guarded by this; the one that was used last is the last
   private final Map<String, Signature> all = new LinkedHashMap<>(16, 0.75f, true);

@@ -1,6 +1,6 @@
 package dev.gpush.sync.node;
 
-import dev.gpush.core.text.Sha256;
+import dev.gpush.core.file.Sha256;
 import dev.gpush.sync.delta.Patch;
 import dev.gpush.sync.delta.Signature;
 import dev.gpush.sync.delta.Signatures;

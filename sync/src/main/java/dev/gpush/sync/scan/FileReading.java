@@ -3,8 +3,8 @@ package dev.gpush.sync.scan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.file.Sha256;
 import dev.gpush.core.task.Clock;
-import dev.gpush.core.text.Sha256;
 import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -24,6 +24,9 @@ import java.util.Set;
 /** Hashes files that may be written to at the same time. For one thread. */
 public final class FileReading {
   private static final int BUFFER_BYTES = 256 << 10;
+
+  /** For files that tell no size, or grow. */
+  private static final int SMALLEST_BUFFER = 8 << 10;
 
   /** A file that changed while it was read is read again this many times … */
   private static final int TRIES = 5;
@@ -108,7 +111,8 @@ public final class FileReading {
     MessageDigest digest = Sha256.digest();
     try (SeekableByteChannel channel =
         Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
-      var buffer = ByteBuffer.allocate(Math.clamp(channel.size() + 1, 1, BUFFER_BYTES));
+      var buffer =
+          ByteBuffer.allocate(Math.clamp(channel.size() + 1, SMALLEST_BUFFER, BUFFER_BYTES));
       while (channel.read(buffer.clear()) >= 0) {
         digest.update(buffer.flip());
       }

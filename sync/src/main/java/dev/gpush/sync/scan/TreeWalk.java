@@ -13,6 +13,7 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -456,7 +457,11 @@ final class TreeWalk {
   /** Else the path as text is another path. */
   private static boolean isUtf8(Path path) {
     String text = path.toString();
-    return text.indexOf(NO_UTF8) < 0 || path.getFileSystem().getPath(text).equals(path);
+    try {
+      return text.indexOf(NO_UTF8) < 0 || path.getFileSystem().getPath(text).equals(path);
+    } catch (InvalidPathException notInThisLocale) {
+      return false;
+    }
   }
 
   /** Whether a relative target, from a link in this folder, does not lead above the root. */

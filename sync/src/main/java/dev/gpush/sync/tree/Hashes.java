@@ -1,6 +1,6 @@
 package dev.gpush.sync.tree;
 
-import dev.gpush.core.text.Sha256;
+import dev.gpush.core.file.Sha256;
 import java.util.HexFormat;
 
 /** SHA-256, the strongest hash that is fast in both Java's and Python's own libraries. */

@@ -1,6 +1,6 @@
 package dev.gpush.sync.tree;
 
-import dev.gpush.core.text.Sha256;
+import dev.gpush.core.file.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 

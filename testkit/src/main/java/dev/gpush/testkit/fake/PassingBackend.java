@@ -33,6 +33,11 @@ public class PassingBackend implements Backend {
   }
 
   @Override
+  public List<String> explain() {
+    return beneath.explain();
+  }
+
+  @Override
   public String name() {
     return beneath.name();
   }

@@ -1,6 +1,6 @@
 package dev.gpush.backends.transport;
 
-import dev.gpush.core.text.Sha256;
+import dev.gpush.core.file.Sha256;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

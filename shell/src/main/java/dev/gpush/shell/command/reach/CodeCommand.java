@@ -75,7 +75,9 @@ public final class CodeCommand implements Action {
       return 0;
     }
     Optional<Path> program =
-        editor.programs().stream().flatMap(name -> Programs.find(call, name).stream()).findFirst();
+        editor.programs().stream()
+            .flatMap(name -> Programs.find(call.environment(), name).stream())
+            .findFirst();
     Optional<Path> opener = Programs.opener(call);
     if (program.isEmpty() && opener.isEmpty()) {
       throw new GpushException(new UsageFailure.NoEditor(editor.title(), editor.program()));

@@ -3,17 +3,21 @@ package dev.gpush.shell.command.reach;
 import dev.gpush.shell.command.call.Call;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Programs of the user's own machine. */
 public final class Programs {
+  private static final Pattern NAME = Pattern.compile("[\\w.+-]+");
+
   private Programs() {}
 
   /** On the user's PATH. */
-  static Optional<Path> find(Call call, String name) {
-    return Stream.of(call.environment().getOrDefault("PATH", "").split(":", -1))
-        .filter(folder -> folder.startsWith("/"))
+  public static Optional<Path> find(Map<String, String> environment, String name) {
+    return Stream.of(environment.getOrDefault("PATH", "").split(":", -1))
+        .filter(folder -> folder.startsWith("/") && NAME.matcher(name).matches())
         .map(folder -> Path.of(folder, name))
         .filter(file -> Files.isRegularFile(file) && Files.isExecutable(file))
         .findFirst();
@@ -27,7 +31,7 @@ public final class Programs {
     boolean hasScreen =
         call.environment().containsKey("DISPLAY")
             || call.environment().containsKey("WAYLAND_DISPLAY");
-    Optional<Path> linux = find(call, "xdg-open");
-    return linux.isPresent() ? linux.filter(_ -> hasScreen) : find(call, "open");
+    Optional<Path> linux = find(call.environment(), "xdg-open");
+    return linux.isPresent() ? linux.filter(_ -> hasScreen) : find(call.environment(), "open");
   }
 }

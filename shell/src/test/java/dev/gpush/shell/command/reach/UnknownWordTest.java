@@ -15,6 +15,7 @@ final class UnknownWordTest {
   void aProgramIsOfferedOnNode0AndHere() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.environment("GPUSH_SHELL", "4711");
+    desk.environment("PATH", "/usr/bin:/bin");
 
     desk.expect(
         """
@@ -24,14 +25,14 @@ final class UnknownWordTest {
         2>   try: @0 tool -L
         ? 2
         $ gpush ls '$2>90'
-        2> gpush: there is no command 'ls'; did you mean ps?
+        2> gpush: there is no command 'ls'
         2>   because a program runs on node 0 with @0 in front, and here with !
         2>   try: @0 ls …
         ? 2
-        $ gpush ls /home/ann/data
-        2> gpush: there is no command 'ls'; did you mean ps?
+        $ gpush rnu train.py
+        2> gpush: there is no command 'rnu'; did you mean run?
         2>   because a program runs on node 0 with @0 in front, and here with !
-        2>   try: @0 ls …
+        2>   try: gpush run train.py
         ? 2
         """);
     assertEquals(List.of(), desk.runs.execs);

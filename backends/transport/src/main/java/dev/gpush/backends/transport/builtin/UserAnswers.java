@@ -2,8 +2,8 @@ package dev.gpush.backends.transport.builtin;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.file.Sha256;
 import dev.gpush.core.talk.Person;
-import dev.gpush.core.text.Sha256;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.gpush.core.text;
+package dev.gpush.core.file;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

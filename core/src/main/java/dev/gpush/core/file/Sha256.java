@@ -1,4 +1,4 @@
-package dev.gpush.core.text;
+package dev.gpush.core.file;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
