@@ -229,7 +229,7 @@ public final class SshGateway implements AutoCloseable {
   public void drain(String why) {
     String reason = "the gpush gateway is stopping: " + why;
     stopping = Optional.of(reason);
-    services.unbind();
+    services.end();
     programs().forEach(program -> program.announce("gpush: " + reason));
     try {
       for (int i = 0; i < GRACE.dividedBy(POLL) && isBusy(); i++) {

@@ -127,6 +127,16 @@ class SocketOnlyTest {
   }
 
   @Test
+  void listensNoMoreOnceItDrains() throws Exception {
+    try (var gateway = start("false")) {
+      gateway.drain("another build takes over");
+      gateway.ensureBound();
+
+      assertFalse(Files.exists(socket()));
+    }
+  }
+
+  @Test
   void takesThePlaceOfOneThatWasKilled() throws Exception {
     Files.createFile(socket());
 

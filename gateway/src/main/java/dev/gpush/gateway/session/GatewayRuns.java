@@ -43,6 +43,7 @@ import dev.gpush.launch.Launcher;
 import dev.gpush.launch.journal.NodeOutput;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -439,22 +440,24 @@ final class GatewayRuns implements Runs {
       throws InterruptedException {
     LiveSession session = linked(name);
     links.ensure(session, nodes, Talk.silent());
+    record Prepared(int node, Json.Obj request, NodeCommand command) {}
+    // All of them first: a node that cannot be reached must not leave the command on some nodes.
+    var prepared = new ArrayList<Prepared>();
+    for (int node : nodes) {
+      Json.Obj request =
+          NodeCommand.request(
+              words,
+              session.node(node).workspace(),
+              SessionEnvironment.onNode(session, node, environment),
+              Optional.empty(),
+              false);
+      prepared.add(new Prepared(node, request, new NodeCommand(session.link(node), tasks)));
+    }
     var lines = new NodeOutput(output);
     try {
       List<Integer> statuses =
           tasks.each(
-              "exec",
-              nodes,
-              node -> {
-                Json.Obj request =
-                    NodeCommand.request(
-                        words,
-                        session.node(node).workspace(),
-                        SessionEnvironment.onNode(session, node, environment),
-                        Optional.empty(),
-                        false);
-                return new NodeCommand(session.link(node), tasks).run(request, node, lines);
-              });
+              "exec", prepared, each -> each.command().run(each.request(), each.node(), lines));
       return statuses.stream().filter(status -> status != 0).findFirst().orElse(0);
     } catch (GpushException failed) {
       int status = NodeCommand.shellStatus(failed).orElseThrow(() -> failed);

@@ -259,7 +259,7 @@ final class Recovery {
 
     record Queued() implements BidState {}
 
-    record Half() implements BidState {}
+    record Half(Backend backend, Gang gang) implements BidState {}
 
     record Absent() implements BidState {}
 
@@ -273,11 +273,14 @@ final class Recovery {
    */
   private void adoptOne(LiveSession session) throws InterruptedException {
     Map<Bid, BidState> states = states(session.entry());
-    if (states.values().stream().noneMatch(BidState.Whole.class::isInstance)) {
+    boolean isWhole = states.values().stream().anyMatch(BidState.Whole.class::isInstance);
+    boolean isUnknown = states.values().stream().allMatch(BidState.Unknown.class::isInstance);
+    if (!isWhole && !isUnknown) {
       Thread.sleep(settle);
       states = states(session.entry());
     }
     var kept = new ArrayList<Bid>();
+    String waits = "";
     Optional<GpushException> unknown = Optional.empty();
     for (var bid : states.entrySet()) {
       switch (bid.getValue()) {
@@ -286,13 +289,15 @@ final class Recovery {
           takeOver(session);
           return;
         }
-        case BidState.Queued _ -> kept.add(bid.getKey());
-        case BidState.Unknown(var why, var hasQueue) -> {
-          unknown = unknown.or(() -> Optional.of(why));
-          if (hasQueue) {
-            kept.add(bid.getKey());
-          }
+        case BidState.Queued _ -> {
+          kept.add(bid.getKey());
+          waits = TAKEN_UP;
         }
+        case BidState.Unknown(var why, var hasQueue) when hasQueue -> {
+          kept.add(bid.getKey());
+          waits = waits.isEmpty() ? FailureText.clause(why.failure()) : waits;
+        }
+        case BidState.Unknown(var why, _) -> unknown = unknown.or(() -> Optional.of(why));
         case BidState.Half _, BidState.Absent _ -> {}
       }
     }
@@ -309,16 +314,19 @@ final class Recovery {
     Backend first = backends.named(top.backend()).map(top::at).orElse(session.backend());
     Reservation was = session.entry().reservation();
     session.move(session.entry().with(was.asking(kept, was.inherit())), first);
-    session.waits(unknown.map(why -> FailureText.clause(why.failure())).orElse(TAKEN_UP));
+    session.waits(waits);
   }
 
   private void releaseRest(LiveSession session, Map<Bid, BidState> states)
       throws InterruptedException {
-    boolean isAbsent = states.values().stream().allMatch(BidState.Absent.class::isInstance);
-    if (isAbsent && session.entry().others().isEmpty()) {
-      sweep(session);
-    } else {
+    if (!session.entry().others().isEmpty()) {
       releases.releaseAll(session);
+    } else if (states.get(session.entry().reservation().first())
+        instanceof BidState.Half(var backend, var gang)) {
+      // With the nodes that were found: without them, every host would have to answer.
+      backend.release(gang, RELEASE_LIMIT);
+    } else {
+      sweep(session);
     }
   }
 
@@ -355,7 +363,9 @@ final class Recovery {
         return new BidState.Whole(backend.get(), found.get().gang());
       }
       // In its queue, or it has just left it: its nodes are starting.
-      return hasQueue ? new BidState.Queued() : new BidState.Half();
+      return hasQueue
+          ? new BidState.Queued()
+          : new BidState.Half(backend.get(), found.get().gang());
     } catch (GpushException unknown) {
       return new BidState.Unknown(unknown, hasQueue);
     }

@@ -33,6 +33,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
 import java.util.zip.DeflaterOutputStream;
 
 /**
@@ -80,6 +81,10 @@ public final class AgentImage implements AgentProgram {
   /** What they say when they end without reading their input, and their exit status then. */
   private static final Map<String, Integer> UNREAD =
       Map.of("no-python", 97, "python-broken", 97, "python-too-old", 98);
+
+  /** What srun writes of a command that failed, possibly in the middle of a line of it. */
+  private static final Pattern SRUN_ENDED =
+      Pattern.compile("srun: error: [^\\n]*?: tasks? [^\\n]*?: Exited with exit code [0-9]+\\n?");
 
   /** Packed once: it takes longer than all else here. */
   private static final byte[] PACKED = pack(Map.of());
@@ -376,7 +381,8 @@ public final class AgentImage implements AgentProgram {
   }
 
   /** What exit status and the last line on stderr mean together. */
-  static AgentFailure failure(int status, Json.Obj header, String errors, String noise) {
+  static AgentFailure failure(int status, Json.Obj header, String stderr, String noise) {
+    String errors = SRUN_ENDED.matcher(stderr).replaceAll("");
     Json said = lastLine(errors);
     String code = said.text("code").orElse("");
     Json.Obj facts = said.object("facts");

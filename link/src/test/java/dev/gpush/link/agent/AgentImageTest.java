@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AgentImageTest {
   private static final Json.Obj HEADER =
@@ -109,6 +111,23 @@ class AgentImageTest {
     assertEquals(
         new AgentFailure.Held("gpu 3", "somebody else"),
         held(Json.object("label", "gpu 3", "holder", Json.object())));
+  }
+
+  /** It comes from another process, so it may land wherever the command was just writing. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 10, 50, 1_000})
+  void whatSrunSaysOfTheStatusIsNoReason(int at) {
+    String srun = "srun: error: gpu[1-2]: tasks 0-1: Exited with exit code 96\n";
+    String held =
+        Json.object("code", "held", "facts", Json.object("label", "gpu 3")).write() + "\n";
+    int cut = Math.min(at, held.length());
+
+    assertEquals(
+        new AgentFailure.Held("gpu 3", "somebody else"),
+        failure(96, held.substring(0, cut) + srun + held.substring(cut)));
+    assertEquals(
+        new AgentFailure.Died("boom\nat line 7"),
+        failure(95, "boom\nsrun: error: g1: task 0: Exited with exit code 95\nat line 7\n"));
   }
 
   private static AgentFailure held(Json.Obj facts) {

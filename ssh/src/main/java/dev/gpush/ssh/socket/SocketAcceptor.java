@@ -207,8 +207,8 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
     sessions.remove(session.getId(), session);
   }
 
-  @Override
-  protected void preClose() {
+  /** Listens no longer, and is not bound again; connections continue. */
+  void end() {
     lock.lock();
     try {
       ending = true;
@@ -216,6 +216,11 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
       lock.unlock();
     }
     unbind();
+  }
+
+  @Override
+  protected void preClose() {
+    end();
     super.preClose();
   }
 

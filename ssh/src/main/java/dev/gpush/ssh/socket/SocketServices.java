@@ -48,9 +48,9 @@ public final class SocketServices implements IoServiceFactoryFactory {
     }
   }
 
-  /** Listens no longer; connections continue. */
-  public void unbind() {
-    made.forEach(SocketAcceptor::unbind);
+  /** Listens no longer, also where it would have to listen again; connections continue. */
+  public void end() {
+    made.forEach(SocketAcceptor::end);
   }
 
   @Override

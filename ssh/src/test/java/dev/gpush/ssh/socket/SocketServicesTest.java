@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -237,6 +238,28 @@ final class SocketServicesTest {
 
     assertFalse(Files.exists(folder.resolve("ssh.sock")));
     assertEquals(Set.of(), ended.getBoundAddresses());
+  }
+
+  /** While it drains, the gateway still checks that its files exist. */
+  @Test
+  void leavesNoSocketWhenItIsCheckedAfterItsEndHasBegun(@TempDir Path folder) throws Exception {
+    Path socket = folder.resolve("ssh.sock");
+    SocketAcceptor drained = onSocket(socket);
+    drained.bind(NAMED);
+    try (var before = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+      IoSession goesOn = heard.created.take();
+      drained.end();
+      assertFalse(Files.exists(socket));
+
+      drained.ensureBound();
+      drained.bind(NAMED);
+
+      assertFalse(Files.exists(socket));
+      before.write(ByteBuffer.wrap(new byte[] {'a'}));
+      assertArrayEquals(new byte[] {'a'}, heard.messages.take());
+      assertTrue(goesOn.isOpen());
+    }
+    drained.close(true);
   }
 
   @Test

@@ -117,7 +117,9 @@ public final class SbatchScripts implements BatchScripts {
     private void line(int number, String text) {
       ShellWords.Scan scan = ShellWords.scan(text);
       if (!scan.isFinished()) {
-        bad.add(new UsageFailure.BadLine(number, "a quote is not closed"));
+        boolean isQuoteOpen = !ShellWords.scan(text + " ").isFinished();
+        String what = isQuoteOpen ? "a quote is not closed" : "it ends with a backslash";
+        bad.add(new UsageFailure.BadLine(number, what));
         return;
       }
       var left = new ArrayList<String>();

@@ -135,6 +135,14 @@ final class SbatchScriptsTest {
   }
 
   @Test
+  void aBackslashAtTheEndIsNoOpenQuote() {
+    assertEquals(
+        List.of(
+            "2: it ends with a backslash", "3: a quote is not closed", "4: a quote is not closed"),
+        bad("#SBATCH --comment=a\\", "#SBATCH --comment=\"a\\", "#SBATCH --comment='a\\"));
+  }
+
+  @Test
   void aScriptWithoutHeadersIsNone() {
     assertEquals(
         List.of("1: it has no line that starts with #SBATCH"), bad("##SBATCH -N2", "# SBATCH -N2"));

@@ -81,10 +81,12 @@ public sealed interface AgentAnswer {
 
   /**
    * Fails unless a new lease will hold: the other nodes take their limits from node 0 as long as
-   * its agent runs, so without its answer they return to the old ones.
+   * its agent runs, so without its answer they return to the old ones. Where it has ended, each of
+   * the others must have answered.
    */
   static void requireRenewed(Map<Integer, AgentAnswer> answers) throws Unanswered {
-    if (said(answers).isEmpty() || answers.get(0) instanceof Silent) {
+    boolean isOneSilent = answers.values().stream().anyMatch(Silent.class::isInstance);
+    if (said(answers).isEmpty() || (isOneSilent && !(answers.get(0) instanceof Said))) {
       throw new Unanswered(silent(answers), null);
     }
   }

@@ -83,6 +83,13 @@ final class AgentAnswerTest {
         assertThrows(
             Unanswered.class, () -> AgentAnswer.requireRenewed(Map.of(0, silent, 1, BY_COMMAND)));
     assertEquals("node 0: no answer", without.words());
+    Unanswered one =
+        assertThrows(
+            Unanswered.class,
+            () ->
+                AgentAnswer.requireRenewed(
+                    new TreeMap<>(Map.of(0, new AgentAnswer.NoAgent(), 1, silent, 2, BY_COMMAND))));
+    assertEquals("node 0: no agent, node 1: no answer", one.words());
     Unanswered none =
         assertThrows(Unanswered.class, () -> AgentAnswer.requireRenewed(Map.of(1, silent)));
     assertEquals("node 1: no answer", none.words());

@@ -10,8 +10,15 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Places;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
@@ -19,6 +26,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
+import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.ssh.connection.Route;
@@ -29,12 +37,17 @@ import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import dev.gpush.testkit.fake.ManualClock;
+import dev.gpush.testkit.fake.PassingBackend;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,12 +97,15 @@ final class RecoveryTest {
     return gateway;
   }
 
-  private SessionState recorded(LedgerEntry entry) {
+  private LedgerEntry recordedEntry(LedgerEntry entry) {
     return rig.ledger().load().stream()
         .filter(each -> each.id().equals(entry.id()))
         .findFirst()
-        .orElseThrow()
-        .state();
+        .orElseThrow();
+  }
+
+  private SessionState recorded(LedgerEntry entry) {
+    return recordedEntry(entry).state();
   }
 
   @Test
@@ -212,11 +228,101 @@ final class RecoveryTest {
     LedgerEntry entry = made("project", 2);
     rig.ledger().put(ungranted(entry, SessionState.ASKED));
     rig.site().kill(entry.gang(), 1);
+    var released = new CopyOnWriteArrayList<List<Integer>>();
+    var watched =
+        new PassingBackend(rig.backend()) {
+          @Override
+          public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+            released.add(gang.nodes().stream().map(NodeInfo::index).toList());
+            return super.release(gang, limit);
+          }
+        };
 
-    GatewaySessions gateway = recovered();
+    GatewaySessions gateway = rig.gateway(List.of(watched), SessionRig.SHORT);
+    gateway.recover();
 
     until("it is gone", () -> gateway.list().isEmpty());
+    // Without its nodes, a rack would need an answer of every host.
+    assertEquals(List.of(List.of(0)), released);
     rig.assertNothingLeft(gateway);
+  }
+
+  @Test
+  void aBackendThatCannotBeReachedIsAskedOnce() throws Exception {
+    LedgerEntry entry = made("project", 1);
+    rig.ledger().put(ungranted(entry, SessionState.ASKED));
+    var asked = new AtomicInteger();
+    var away =
+        new Away(rig.backend()) {
+          @Override
+          public List<Discovered> discover(String owner) {
+            asked.incrementAndGet();
+            return super.discover(owner);
+          }
+        };
+
+    GatewaySessions gateway = rig.gateway(List.of(away), SessionRig.SHORT);
+    gateway.recover();
+
+    until("it is leaked", () -> SessionRig.states(gateway).equals(List.of(SessionState.LEAKED)));
+    assertEquals(1, asked.get());
+    gateway.down(DEVBOX, false, Talk.silent());
+  }
+
+  /** It cannot be asked what it holds. */
+  private static class Away extends PassingBackend {
+    Away(Backend beneath) {
+      super(beneath);
+    }
+
+    @Override
+    public List<Discovered> discover(String owner) {
+      throw new GpushException(new BackendFailure.Unavailable(name(), "it is away", ""));
+    }
+  }
+
+  @Test
+  void aQueueDoesNotWaitForTheReasonOfABackendThatIsGivenUp() throws Exception {
+    var asking = new CountDownLatch(1);
+    Capabilities.RequestQueue queue =
+        (_, _) -> {
+          asking.countDown();
+          new CountDownLatch(1).await();
+          throw new AssertionError();
+        };
+    var hpc =
+        new PassingBackend(rig.backend()) {
+          @Override
+          public String name() {
+            return "hpc";
+          }
+
+          @Override
+          public Capabilities capabilities() {
+            return super.capabilities().with(Capabilities.RequestQueue.class, queue);
+          }
+
+          @Override
+          public List<Discovered> discover(String owner) {
+            return List.of();
+          }
+
+          @Override
+          public Observation observe(Gang gang) {
+            return new Observation.Exists();
+          }
+        };
+    var away = new Away(rig.backend());
+    LedgerEntry entry = ungranted(made("project", 1), SessionState.QUEUED);
+    Reservation one = entry.reservation();
+    List<Bid> both = List.of(one.first(), Bid.of(hpc, new GangId("0123456789abcdef")));
+    rig.ledger().put(entry.with(one.asking(both, one.inherit())));
+
+    GatewaySessions gateway = rig.gateway(List.of(away, hpc), SessionRig.SHORT);
+    gateway.recover();
+
+    asking.await();
+    assertEquals("checking whether its request still exists", recordedEntry(entry).detail());
   }
 
   @Test

@@ -192,7 +192,7 @@ final class SlowNodesTest {
   private static String question(int bytes) {
     return "1 file, "
         + bytes
-        + " bytes, exists only on the nodes of devbox and would be lost (node 0: ckpt.pt); give the"
+        + " B, exists only on the nodes of devbox and would be lost (node 0: ckpt.pt); give the"
         + " nodes back?";
   }
 

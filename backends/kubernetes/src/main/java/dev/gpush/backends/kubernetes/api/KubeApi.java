@@ -289,7 +289,10 @@ public final class KubeApi implements ApiServer {
       int code = refused.getResponse().code();
       return switch (code) {
         case 401 -> server() + " no longer accepts your login";
-        case 403 -> "not allowed: get and create of pods/exec are needed";
+        // A server before 1.30 does not know the protocol, and refuses it with the same status.
+        case 403 ->
+            "not allowed: get and create of pods/exec are needed; a server older than Kubernetes"
+                + " 1.30 says so too";
         case 404 -> "there is no pod " + pod;
         default -> "no command can be run in pod " + pod + " now (" + code + ")";
       };
