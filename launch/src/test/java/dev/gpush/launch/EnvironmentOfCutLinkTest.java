@@ -12,15 +12,11 @@ import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.NodeEnvironments;
-import java.io.InputStream;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A node whose link is cut announces nothing; calls of it wait until the link is up again. */
@@ -28,29 +24,11 @@ final class EnvironmentOfCutLinkTest {
   private final List<String> called = new CopyOnWriteArrayList<>();
 
   private final NodeCalls cut =
-      new NodeCalls() {
-        @Override
-        public Json call(String method, Json.Obj params) {
-          called.add(method);
-          return Json.object();
-        }
-
-        @Override
-        public InputStream follow(Json.Obj arguments) {
-          return InputStream.nullInputStream();
-        }
-
-        @Override
-        public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit) {
-          return new Answer(0, "", "");
-        }
-
-        @Override
-        public int watch(
-            List<String> arguments, Map<String, String> environment, Consumer<String> lines) {
-          return 0;
-        }
-      };
+      new CallsOnly(
+          method -> {
+            called.add(method);
+            return Json.object();
+          });
 
   @Test
   void anEnvironmentIsMadeWhenTheLinkIsUpAgainAndNotLeftOut() throws Exception {

@@ -16,17 +16,14 @@ import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.node.OutputFolders;
 import dev.gpush.launch.node.Pythons;
 import dev.gpush.launch.plan.LaunchMaker;
-import java.io.InputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that do not answer, on a clock on which each look takes ten seconds. */
@@ -46,35 +43,18 @@ final class RunFilesTest {
   }
 
   /** Its link is cut: a call waits. */
-  private static final class Silent implements NodeCalls {
-    @Override
-    public Json call(String method, Json.Obj params) throws InterruptedException {
-      new CountDownLatch(1).await();
-      return Json.object();
-    }
-
-    @Override
-    public InputStream follow(Json.Obj arguments) {
-      return InputStream.nullInputStream();
-    }
-
-    @Override
-    public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit) {
-      return new Answer(0, "", "");
-    }
-
-    @Override
-    public int watch(
-        List<String> arguments, Map<String, String> environment, Consumer<String> lines) {
-      return 0;
-    }
-  }
+  private static final NodeCalls SILENT =
+      new CallsOnly(
+          _ -> {
+            new CountDownLatch(1).await();
+            return Json.object();
+          });
 
   @Test
   void silentNodeIsNotWaitedForAndCannotTell() throws Exception {
     Tasks tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
     try (tasks) {
-      List<LaunchNode> nodes = List.of(node(0, new Silent()), node(1, new Silent()));
+      List<LaunchNode> nodes = List.of(node(0, SILENT), node(1, SILENT));
       var site =
           new LaunchSite(
               new SessionName("devbox"),
