@@ -25,7 +25,7 @@ from .core import processes
 from .core.disk import Disk
 from .core.loop import NO_ROOM, Loop
 from .core.refused import Refused
-from .core.sockets import peer_uid
+from .core.sockets import peer
 from .core.version import PYTHON, VERSION
 from .core.wholefile import replace
 from .core.worker import Worker
@@ -235,17 +235,18 @@ class Agent:
                 self.cannot("no-descriptors", {"errno": errno.errorcode[error.errno]})
                 self.loop.rest(listener, lambda: self.connected(listener))
             return
-        if peer_uid(sock) not in (os.getuid(), 0) or len(self.pipes) >= MAX_PIPES:
+        pid, uid = peer(sock)
+        if uid not in (os.getuid(), 0) or len(self.pipes) >= MAX_PIPES:
             sock.close()
             return
-        self.adopt(sock)
+        self.adopt(sock, pid)
 
-    def adopt(self, sock):
-        """A pipe from now on."""
+    def adopt(self, sock, pid=0):
+        """A pipe from now on. `pid`: who connected, if that is a process here."""
         sock.setblocking(False)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             sock.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER)
-        self.pipes.append(Pipe(self, sock))
+        self.pipes.append(Pipe(self, sock, pid))
         return self.pipes[-1]
 
     def pipe_closed(self, pipe):

@@ -13,8 +13,8 @@ MAX_VECTORS = 512           # below every IOV_MAX
 class Pipe:
     """One connection to our socket: a peer that sends frames, or a control line."""
 
-    def __init__(self, agent, sock):
-        self.agent, self.loop, self.socket = agent, agent.loop, sock
+    def __init__(self, agent, sock, pid):
+        self.agent, self.loop, self.socket, self.peer = agent, agent.loop, sock, pid
         self.parser = frames.Parser()
         self.out = collections.deque()
         self.left = 0               # bytes of the frame that is being written, not yet written

@@ -328,6 +328,20 @@ class EndTest(NodeTest):
         self.assertEqual(client.bye["code"], "released")
         self.assertEqual(client.bye["facts"]["why"], "released")
 
+    def test_the_end_waits_for_relays_that_still_pass_something_on(self):
+        ending = testclient.text("lifetime/ending.py").replace("LAST_SECONDS = 5.0", "LAST_SECONDS = 120.0")
+        client = self.client(extra={"lifetime/ending": ending})
+        pid = client.call("status")["pid"]
+        os.kill(client.process.pid, signal.SIGSTOP)
+        self.assertTrue(self.control("release")["ok"])
+        self.assertEqual(self.control("status")[1]["code"], "no-agent")
+        self.assertTrue(alive(pid))
+        os.kill(client.process.pid, signal.SIGCONT)
+        with self.assertRaises(Cut):
+            client.pump(lambda: False)
+        self.assertEqual(client.bye["code"], "released")
+        until(lambda: not alive(pid), what="end of the agent")
+
     def test_release_spares_another_agent_that_was_started_from_a_terminal_of_ours(self):
         client = self.client()
         blob = testclient.usual_sources()

@@ -231,6 +231,11 @@ def agent_mark(pid):
     return next((entry for entry in variables(pid) if entry.startswith(b"GPUSH_AGENT=")), None)
 
 
+def is_marked(pid):
+    """Whether this living process was itself started as an agent, a loader or a relay."""
+    return agent_mark(pid) == b"GPUSH_AGENT=%d" % pid
+
+
 def descendants(root):
     """The living processes below `root`, without it, and without other agents and gateways and what is below those:
     as a subreaper we become the parent of what someone started from a terminal of ours, but it is not ours to end."""

@@ -12,7 +12,7 @@ import time
 from ..core.digest import sha256
 from ..core.filelock import same, take
 from ..core.refused import Refused
-from ..core.sockets import peer_uid
+from ..core.sockets import peer
 from . import relay
 
 START_SECONDS = 20.0
@@ -86,7 +86,7 @@ class Folder:
         try:
             sock.settimeout(2.0)
             sock.connect(self.abstract)
-            return peer_uid(sock) == os.getuid()
+            return peer(sock)[1] == os.getuid()
         except OSError:
             return False
         finally:

@@ -108,21 +108,24 @@ class Ending:
             agent.log("releasing files: %s %s" % (refused.code, refused.facts))
         self.kept = list(kept or [])
         agent.folder.remove()
+        relays = [pipe.peer for pipe in agent.pipes]
         for answer in self.answers:
             answer(self.kept)
         self.until = self.loop.clock() + LAST_SECONDS
-        self.leave()
+        self.leave(relays)
 
-    def leave(self):
-        """Writes the last frames, if a gateway is connected, with BYE last; then the process ends."""
+    def leave(self, relays):
+        """Writes the last frames, if a gateway is connected, with BYE last; then the process ends. `relays`: they have to pass these
+        on, and where we are the first process of a container the kernel ends them with us."""
         pipe, is_late = self.agent.pipe, self.loop.clock() >= self.until
         if pipe is not None and not pipe.closing:
             pipe.flush()
             if is_late or pipe.closed or not (pipe.out or self.agent.link.has_output()):
                 pipe.bye("released", {"why": self.why, "kept": self.kept[:100]})
         speaks = any(pipe.closing or pipe is self.agent.pipe for pipe in self.agent.pipes)
-        if (speaks or self.agent.peers.tunnels.busy()) and not is_late:
-            self.loop.after(POLL, self.leave)
+        passes = any(processes.is_marked(pid) for pid in relays)
+        if (speaks or passes or self.agent.peers.tunnels.busy()) and not is_late:
+            self.loop.after(POLL, lambda: self.leave(relays))
             return
         self.loop.running = False
 
