@@ -120,15 +120,31 @@ public final class Loop {
 
   /** The shell of this process: its terminal, the gateway of its home. Returns the exit status. */
   public static int run(Origin origin) {
-    // The system terminal sends no queries, whose answers would be read as keys.
-    try (Terminal terminal =
-        TerminalBuilder.builder().name("gpush").system(true).graphemeCluster(false).build()) {
+    try (Terminal terminal = terminal(origin.environment().getOrDefault("TERM", ""))) {
       terminal.handle(Terminal.Signal.INT, Terminal.SignalHandler.SIG_IGN);
       return run(
           named(origin), terminal, at -> new ControlCommandRunner(at, terminal), Clock.system());
     } catch (IOException noTerminal) {
       throw new IllegalStateException("the terminal cannot be used", noTerminal);
     }
+  }
+
+  /**
+   * That of this process. What JLine would start two programs for is known: whether it is one, and
+   * what the usual types can do. Its own queries are not sent: the answers would be read as keys.
+   */
+  private static Terminal terminal(String type) throws IOException {
+    Optional.ofNullable(InfoCmp.getDefaultInfoCmp(type))
+        .ifPresent(abilities -> InfoCmp.setLoadedInfoCmp(type, abilities));
+    try {
+      return builder().exec(false).dumb(false).build();
+    } catch (IllegalStateException noLibrary) {
+      return builder().build();
+    }
+  }
+
+  private static TerminalBuilder builder() {
+    return TerminalBuilder.builder().name("gpush").system(true).graphemeCluster(false);
   }
 
   /**
