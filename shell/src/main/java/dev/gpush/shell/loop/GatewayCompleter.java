@@ -29,7 +29,11 @@ final class GatewayCompleter implements Completer {
       files.foldersStartingWith(line.word()).forEach(path -> candidates.add(file(path)));
       return;
     }
-    if (line.words().size() > 1 && line.words().getFirst().startsWith("!")) {
+    boolean isHere = line.words().getFirst().startsWith("!");
+    if (line.words().size() > 1 && (isHere || line.words().getFirst().startsWith("@"))) {
+      Branches.meant(line.words(), files.folder()).forEach(name -> candidates.add(file(name)));
+    }
+    if (line.words().size() > 1 && isHere) {
       files.startingWith(line.word()).forEach(path -> candidates.add(file(path)));
       return;
     }
