@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -52,8 +53,9 @@ final class WindowsIT {
       Result undone = world.gpush("link", "--windows", "--remove").succeeded();
       assertTrue(undone.err().contains("unlinked"), undone::toString);
       try (var left = Files.list(profile.resolve(".ssh"))) {
-        assertEquals(0, left.count());
+        assertEquals(List.of(Path.of(config)), left.toList());
       }
+      assertEquals("", Files.readString(Path.of(config)));
     }
   }
 
