@@ -190,9 +190,9 @@ final class KubernetesIT {
     }
   }
 
-  /** The agent: its link has a shell that waits, and all else are its own children. */
+  /** The agent and the relay of its link; all else are its own children. */
   @Test
-  void onePythonStartsInEachPod() throws Exception {
+  void twoPythonsStartInEachPod() throws Exception {
     try (Cluster cluster = Cluster.open("", Map.of())) {
       World world = cluster.world();
       world.gpush("up", "--nodes", "2").succeeded();
@@ -209,7 +209,7 @@ final class KubernetesIT {
                 .lines()
                 .toList();
         assertEquals(
-            1,
+            2,
             names.stream().filter(name -> name.startsWith("python")).count(),
             () -> "started from outside the pod: " + names);
       }
