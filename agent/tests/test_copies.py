@@ -5,6 +5,7 @@ import io
 import os
 import random
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import threading
 import unittest
 
 import client
-from gpush_agent.copies import parts
+from gpush_agent.copies import gateway, parts
 from gpush_agent.copies.far import Far, Stopped
 from gpush_agent.copies.job import Job
 from gpush_agent.copies.report import Report
@@ -33,7 +34,6 @@ class Process:
         into, out = self.process.stdin.fileno(), self.process.stdout.fileno()
         self.wire = over_descriptors(out, into)
         self.wire.write = lambda views: self.write(into, views)
-        self.wire.receive()
 
     @staticmethod
     def write(fd, views):
@@ -208,6 +208,29 @@ class CopiesTest(unittest.TestCase):
         self.assertEqual(report.again, (len(there) - 1) * BLOCK)
         self.assertEqual((snapshot(self.source), self.left()), (snapshot(self.target), []))
         self.assertEqual(os.stat(path).st_size, report.bytes)
+
+    def test_an_interrupt_ends_the_wait_for_a_node(self):
+        """While a link is cut, the gateway takes the connection, and no node answers."""
+        place = {"socket": os.path.join(self.folder, "s"), "build": "b", "home": "h"}
+        stop, ended = threading.Event(), []
+        end = Far(lambda: gateway.open_wire(place, "devbox", 0), lambda: None, lambda why: None, stop)
+
+        def call():
+            try:
+                end.call({"do": "find"})
+            except Stopped:
+                ended.append(True)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(place["socket"])
+            listener.listen(1)
+            thread = threading.Thread(target=call, daemon=True)
+            thread.start()
+            with listener.accept()[0] as taken:
+                taken.recv(1)
+                stop.set()
+                end.cut()
+                thread.join(client.DEADLINE)
+                self.assertEqual(ended, [True])
 
     def test_a_source_that_has_changed_starts_again(self):
         self.write("large", os.urandom(6 * BLOCK))

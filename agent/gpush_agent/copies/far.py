@@ -13,8 +13,8 @@ class Stopped(Exception):
 
 
 class Far:
-    """The other end, for one thread. `opened()` gives a stream and its wire, `wake()` starts what does not run, `notices(why)` hears of
-    a connection that is lost."""
+    """The other end, for one thread. `opened()` gives a stream and its wire and does not wait for the node, `wake()` starts the gateway
+    if none runs, `notices(why)` is called when a connection is lost. Once `stop` is set, no connection is made."""
 
     def __init__(self, opened, wake, notices, stop):
         self.opened, self.wake, self.notices, self.stop = opened, wake, notices, stop
@@ -25,9 +25,9 @@ class Far:
         began, tries = None, 0
         while True:
             try:
-                self.connect()
-                self.wire.send(want, data)
-                answer, data = self.wire.receive()
+                wire = self.wire or self.connect()
+                wire.send(want, data)
+                answer, data = wire.receive()
                 break
             except Lost as lost:
                 self.cut()
@@ -36,9 +36,10 @@ class Far:
                     raise Stopped()
                 if time.monotonic() - began > PATIENCE:
                     raise Failed(str(lost), "over")
-                if tries:                   # a connection that was idle may be old news
+                if tries:                   # an idle connection may have ended long ago
                     self.notices(str(lost))
-                self.stop.wait(PAUSES[min(tries, len(PAUSES) - 1)])
+                if self.stop.wait(PAUSES[min(tries, len(PAUSES) - 1)]):
+                    raise Stopped()
                 tries += 1
                 self.wake()
         if "refused" in answer:
@@ -46,11 +47,16 @@ class Far:
         return answer, data
 
     def connect(self):
-        if self.wire is not None:
-            return
         stream, wire = self.opened()
         with self.lock:
-            self.stream, self.wire = stream, wire
+            self.stream = stream            # first: the node may not answer for long
+        if self.stop.is_set():
+            self.cut()
+            raise Stopped()
+        if wire.receive()[0].get("copy") != 1:
+            raise Failed("the node's gpush is of another release", "over")
+        self.wire = wire
+        return wire
 
     def cut(self):
         """Also by another thread, to wake the one that waits for an answer."""

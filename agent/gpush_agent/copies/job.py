@@ -1,5 +1,5 @@
-"""One copy from one machine to the other: lists, plans, asks for the space, makes folders, and then moves the contents on several
-threads, each with a stream to the node of its own. The end on this machine is called directly, the other through a Far."""
+"""One copy between this machine and a node, as near.py runs it: lists the sources, plans, asks for the space, makes folders, and moves
+the contents on several threads, each with a stream to the node of its own. The end on this machine is an Ends, the other a Far."""
 import collections
 import hashlib
 import json
@@ -10,15 +10,17 @@ from . import parts
 from .far import Stopped
 from .wire import BLOCK, Failed
 
-PLANNED = 4000              # entries in one question
+PLANNED = 4000              # entries in one request
 BATCH_FILES, BATCH_BYTES = 256, 1 << 20
-CHECKED = 8                 # blocks that are compared in one question
+CHECKED = 8                 # blocks that are compared in one request
 TRIES = 3                   # of a file that changes while it is copied
-ACTIVE = 2                  # large files under way, for each stream
+ACTIVE = 2                  # large files in progress, for each stream
 SPARE = 16 << 20            # what a file system needs for itself
 
 
 class Item:
+    """What is copied: a file, folder or link, its path at the source, and `rel` below the target's root."""
+
     def __init__(self, path, rel, entry):
         self.path, self.rel = path, rel
         self.kind, self.stamp, self.mode, self.link, self.stored = entry[1:6]
@@ -30,7 +32,7 @@ class Item:
 
 
 class Big:
-    """A file of several blocks on its way."""
+    """A file of several blocks that is being copied."""
 
     def __init__(self, item, token, done):
         self.item, self.token = item, token
@@ -40,8 +42,8 @@ class Big:
         self.done = done
 
 
-def names_of(base, rel):
-    return base + "/" + rel if rel else base
+def joined(base, rel):
+    return base + "/" + rel if base and rel else base or rel
 
 
 class Job:
@@ -52,9 +54,9 @@ class Job:
         self.lock = threading.Condition()
         self.small, self.big, self.looks, self.blocks = (collections.deque() for _ in range(4))
         self.running, self.active = 0, 0
-        self.begun = set()      # large files under way
-        self.over = None        # why everything ends
-        self.ended = []         # [rel, kind, mode, mtime] to be set when all is there
+        self.begun = set()      # large files in progress
+        self.over = None        # the failure that ends everything
+        self.ended = []         # [rel, kind, mode, mtime] to set when all contents are there
 
     # ---- before the first byte
 
@@ -95,8 +97,7 @@ class Job:
         items = []
         for one, name in zip(sources, names):
             for entry in one["entries"]:
-                rel = name + "/" + entry[0] if name and entry[0] else name or entry[0]
-                items.append(Item(names_of(one["base"], entry[0]), rel, entry))
+                items.append(Item(joined(one["base"], entry[0]), joined(name, entry[0]), entry))
         return items
 
     def plan(self, there, items, force):

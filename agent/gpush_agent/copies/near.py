@@ -1,5 +1,5 @@
-"""The program that `gpush cp` starts on the user's machine, with the user's rights and in the user's folder. Its arguments are what
-the gateway has understood of the command (JSON), and paths."""
+"""The program that `gpush cp` starts on the user's machine, with the user's rights and in the user's folder. Its arguments, all JSON,
+are what the gateway has understood of the command, the sources, and the target."""
 import json
 import os
 import signal
@@ -16,12 +16,13 @@ from .wire import Failed
 
 INTERRUPTED, TERMINATED = 130, 143
 GRACE = 5.0                 # for a file that is just being written
-LOOK = 0.05                 # a killed client must not leave a copy that gets into the way of the next
+LOOK = 0.05                 # a killed client must not leave a copy that is in the way of the next
+NOTICE = 10.0               # between two sentences about a connection that is lost
 
 
 def main(arguments):
     words = [json.loads(os.fsencode(word).decode("utf-8")) for word in arguments]
-    spec, paths = words[0], words[1:]
+    spec, sources, target = words[0], words[1:-1], words[-1]
     stop, status = threading.Event(), []
 
     def end(number, frame):
@@ -29,11 +30,11 @@ def main(arguments):
         stop.set()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
-    threading.Thread(target=watch_parent, args=(stop,), daemon=True).start()
+    threading.Thread(target=watch_client, args=(stop,), daemon=True).start()
     failed = 0
     for node in spec["nodes"]:
         one = Copy(spec, node, stop)
-        failed |= one.run(paths[:-1], paths[-1])
+        failed |= one.run(sources, target)
         if stop.is_set() or one.is_over:
             break
     sys.stdout.flush()
@@ -41,8 +42,8 @@ def main(arguments):
     os._exit(status[0] if status else failed)      # threads may still wait for an answer
 
 
-def watch_parent(stop):
-    """A client that was killed cannot say so."""
+def watch_client(stop):
+    """Ends this program with the client that started it: one that was killed cannot say so."""
     parent = os.getppid()
     while not stop.wait(LOOK):
         if os.getppid() != parent:
@@ -50,17 +51,14 @@ def watch_parent(stop):
 
 
 class Copy:
-    """To or from one node."""
+    """A copy to or from one node."""
 
     def __init__(self, spec, node, stop):
         self.spec, self.node, self.stop = spec, node, stop
         self.is_up = spec["up"]
         self.name = spec["session"] + ("-%d" % node if node else "")
         self.report = Report(spec["options"], self.name)
-        self.ends, self.lost, self.is_over = [], 0.0, False
-
-    def near(self):
-        return Ends()
+        self.ends, self.noticed, self.is_over = [], 0.0, False
 
     def far(self):
         place = self.spec["place"]
@@ -69,14 +67,15 @@ class Copy:
         return end
 
     def notices(self, why):
-        """Once for all streams."""
+        """All streams are lost at once: says it once."""
         now = time.monotonic()
-        if now - self.lost > 10:
-            self.lost = now
+        if now - self.noticed > NOTICE:
+            self.noticed = now
             self.report.note("%s is not reached (%s); the copy waits and goes on" % (self.name, why))
 
     def run(self, sources, target):
-        job = Job(self.near if self.is_up else self.far, self.far if self.is_up else self.near, self.spec["options"], self.report, self.stop)
+        source, there = (Ends, self.far) if self.is_up else (self.far, Ends)
+        job = Job(source, there, self.spec["options"], self.report, self.stop)
         where = "%s:%s" % (self.name, target) if self.is_up else target
         done = threading.Event()
         threading.Thread(target=self.cut, args=(done,), daemon=True).start()
@@ -99,5 +98,5 @@ class Copy:
         """After an interrupt, waits a moment for files that are just being written, then wakes threads that wait for the node."""
         self.stop.wait()
         if not done.wait(GRACE if not self.is_up else 0):
-            for end in self.ends:
+            for end in list(self.ends):
                 end.cut()

@@ -1,4 +1,4 @@
-"""Events of the kernel about names in folders. Without ctypes, or where the kernel gives none, an OSError says so."""
+"""Inotify: the kernel's events about names in folders. Without ctypes or inotify, an OSError says so."""
 import errno
 import os
 import struct
@@ -8,7 +8,7 @@ MODIFY, ATTRIB, CLOSE_WRITE, MOVED_FROM, MOVED_TO = 0x2, 0x4, 0x8, 0x40, 0x80
 UNMOUNT, Q_OVERFLOW, IGNORED, ISDIR = 0x2000, 0x4000, 0x8000, 0x40000000
 ONLYDIR, DONT_FOLLOW, EXCL_UNLINK = 0x1000000, 0x2000000, 0x4000000
 MOST_READ = 64 << 10        # of one read
-MOST_READS = 64             # at once: a kernel that is filled faster than this is told by its overflow
+MOST_READS = 64             # at once; when events come faster than that, the kernel reports Q_OVERFLOW
 HEAD = struct.Struct("iIII")
 
 
@@ -34,14 +34,14 @@ class Inotify:
         return result
 
     def add(self, folder, mask):
-        """Its number; the same one when the same folder is watched already."""
+        """The number of the watch; a folder that is watched already keeps its number."""
         return self.checked(self.add_watch(self.fd, folder, mask | ONLYDIR | DONT_FOLLOW | EXCL_UNLINK))
 
     def remove(self, number):
         self.rm_watch(self.fd, number)      # fails when the kernel has removed it already
 
     def read(self):
-        """(number, mask, name) of what has happened since."""
+        """(number of the watch, mask, name) of each event that waits."""
         for _ in range(MOST_READS):
             try:
                 data = os.read(self.fd, MOST_READ)
@@ -59,7 +59,7 @@ class Inotify:
 
 
 def most_folders():
-    """What one program may watch and leave as much to the user's others."""
+    """How many folders to watch at most: half of the user's limit, for other programs need watches too."""
     try:
         with open("/proc/sys/fs/inotify/max_user_watches") as file:
             return int(file.read()) // 2

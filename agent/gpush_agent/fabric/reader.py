@@ -1,5 +1,5 @@
-"""What facts are read from: files, and what only the kernel or a program can answer. Everything has a
-limit, and what cannot be read is named once, with the reason."""
+"""What the facts of network and GPUs are read from: files, the kernel, and programs such as nvidia-smi. Everything has a limit, and what
+cannot be read is named once, with the reason."""
 import errno
 import os
 import re
@@ -16,7 +16,7 @@ MAX_UNREADABLE = 50
 PROGRAM_SECONDS = 5.0       # nvidia-smi needs two where no persistence daemon runs
 SOURCE = '. "$1" >/dev/null 2>&1 </dev/null; exec env -0'
 PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/nvidia/bin", "/opt/rocm/bin")
-# What an attribute says that does not apply here: no such file, no such device, an empty slot, a link that is down.
+# Errors of an attribute that this machine does not have: no such file, no such device, an empty slot, a link that is down.
 NORMAL = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP))
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -21,7 +21,7 @@ ENVIRONMENT = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": 
 
 
 class Stopped(Exception):
-    """Why the repository stays as it is, for people."""
+    """Why the repository stays as it is, in words for the user."""
 
 
 def main(args, fd_in, fd_out):
@@ -96,16 +96,17 @@ class Repository:
     def command(self, words):
         return [self.program, "-c", "gc.autoDetach=false", "-c", "core.hooksPath=/dev/null", "--git-dir", self.own, "--work-tree", self.root] + words
 
-    def call(self, *words, **more):
+    def call(self, *words, given=b""):
         """(status, what it printed, the last line of what it said)."""
         process = subprocess.Popen(self.command(list(words)), env=self.environment, cwd=self.root, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        out, err = process.communicate(more.get("given", b""))
+        out, err = process.communicate(given)
         said = err.decode("utf-8", "replace").strip().splitlines()
         return process.returncode, out.decode("utf-8", "surrogateescape").rstrip("\n"), said[-1] if said else ""
 
-    def git(self, *words, **more):
-        status, out, said = self.call(*words, **more)
+    def git(self, *words, given=b""):
+        """What git printed; Stopped when it failed."""
+        status, out, said = self.call(*words, given=given)
         if status != 0:
             raise Stopped("git %s: %s" % (words[0], said or "status %d" % status))
         return out
@@ -122,7 +123,7 @@ class Repository:
     # ---- what is there
 
     def look(self, home=None):
-        """`home`: commits that the gateway has by now."""
+        """The refs that are there. `home`: commits that the gateway has by now."""
         if self.program is None:
             raise Stopped("it has no git")
         if not os.path.lexists(self.own):
@@ -138,8 +139,8 @@ class Repository:
         return {"made": True, "head": self.head(), "refs": refs, "apart": self.apart(), "shallow": self.shallow(), "stamp": now}
 
     def apart(self):
-        """Commits that no branch leads to: of stashes below the newest, and of tags that were made here, by what their refs are to be
-        called on the laptop."""
+        """Commits that no branch leads to: of stashes below the newest, and of tags that were made here. By the names that their refs get
+        on the laptop."""
         _, stashes, _ = self.call("log", "-g", "--format=%H", "refs/stash")
         found = dict(("stash-" + commit[:10], commit) for commit in stashes.splitlines()[1:])
         written = self.written().get("refs", {})
@@ -154,9 +155,6 @@ class Repository:
             found.update((name[len("refs/"):], commit) for name, commit in commits if commit in alone)
         return found
 
-    def contains(self, commit, *refs):
-        return bool(self.git("for-each-ref", "--count=1", "--contains=" + commit, *refs))
-
     def shallow(self):
         try:
             with open(os.path.join(self.own, "shallow")) as lines:
@@ -170,7 +168,7 @@ class Repository:
         home = set(self.written().get("home", []))
         commits = set(self.git("for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash").splitlines() + [self.commit_of("HEAD")])
         commits.update(self.apart().values())
-        return all(each is None or each in home or self.contains(each, LAPTOP) for each in commits)
+        return all(each is None or each in home or self.git("for-each-ref", "--count=1", "--contains=" + each, LAPTOP) for each in commits)
 
     def give(self, asked, fd_out):
         revisions = "".join(each + "\n" for each in asked["want"] + ["^" + each for each in asked["have"]])
@@ -269,12 +267,12 @@ class Repository:
             self.git("update-ref", "--no-deref", "-z", "--stdin", given="".join(lines).encode("utf-8", "surrogateescape"))
 
     def follow(self, asked, written):
-        """HEAD and its branch go where the laptop's are, unless someone has moved them here. What is new in `written`."""
+        """Moves HEAD and its branch to where the laptop's are, unless they were moved here. Returns what is new in `written`."""
         head, tip, now = asked["head"], asked["tip"], self.head()
         known = dict(written.get("branches", {}))
         is_born = self.commit_of("HEAD")
         if is_born and now not in (head, written.get("head")):
-            return {}           # another branch was chosen here
+            return {}           # another branch was checked out here
         if head.startswith("refs/"):
             old = self.commit_of(head)
             if old not in (None, tip, known.get(head)) and self.call("merge-base", "--is-ancestor", old, tip)[0] != 0:
@@ -283,7 +281,7 @@ class Repository:
         if is_born != tip:
             self.index(is_born, tip)
         message = ["-m", "gpush: as on the laptop"]
-        try:                    # each only from what was seen: someone may commit at this moment
+        try:                    # each only from what was seen: the user may commit at this moment
             if not head.startswith("refs/"):
                 self.git("update-ref", *message + ["--no-deref", "HEAD", tip, is_born or ABSENT])
             elif old != tip:

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * Calls users with the events of the machine, one at a time and in order, without the lock. The
@@ -19,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class EventDelivery {
   private final LinkDriver driver;
   private final LinkMachine machine;
-  private final LinkListener listener;
+  private final Consumer<LinkState> listener;
   private final ReentrantLock lock;
   private final Condition delivered;
 
@@ -32,7 +33,7 @@ final class EventDelivery {
   /** An event, and the state of the link after it. */
   private record Pending(LinkEvent event, LinkState state) {}
 
-  EventDelivery(LinkDriver driver, LinkMachine machine, LinkListener listener) {
+  EventDelivery(LinkDriver driver, LinkMachine machine, Consumer<LinkState> listener) {
     this.driver = driver;
     this.machine = machine;
     this.listener = listener;
@@ -163,7 +164,7 @@ final class EventDelivery {
   private void deliver(LinkEvent.OfLink event, LinkState state) {
     try {
       if (!(event instanceof LinkEvent.NotConnected)) {
-        listener.changed(state);
+        listener.accept(state);
       }
     } finally {
       lock.lock();

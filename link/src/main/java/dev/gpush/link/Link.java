@@ -9,10 +9,12 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.link.machine.LinkMachine;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
@@ -39,6 +41,8 @@ public final class Link implements AutoCloseable {
    * @param tasks the link's threads are a group in it and end with {@link #close}
    * @param random for the pauses between pipes, so that a thousand links do not reconnect at the
    *     same moment
+   * @param listener called for each change of the state, in order, on a thread of the link; must
+   *     not block
    */
   public Link(
       LinkIdentity identity,
@@ -47,7 +51,7 @@ public final class Link implements AutoCloseable {
       Clock clock,
       RandomGenerator random,
       LinkTiming timing,
-      LinkListener listener) {
+      Consumer<LinkState> listener) {
     this.identity = identity;
     this.machine =
         new LinkMachine(
@@ -182,7 +186,7 @@ public final class Link implements AutoCloseable {
       if (answer.isPresent()) {
         // The stream ends by itself; closing it first would need an extra write.
         call.awaitClose();
-        return answer.orElseThrow().entries().getOrDefault("result", new Json.Null());
+        return result(answer.orElseThrow());
       }
       throw call.failure(call.awaitClose());
     } finally {
@@ -209,6 +213,29 @@ public final class Link implements AutoCloseable {
               }
             });
     return answer;
+  }
+
+  /** Puts the answer to a call into a future. */
+  private record CallReceiver(int node, String what, CompletableFuture<Json> answer)
+      implements StreamReceiver {
+    @Override
+    public void data(int channel, ByteBuffer bytes) {
+      // Calls have no data; the agent can send no more than the credit.
+    }
+
+    @Override
+    public void message(Json.Obj message) {
+      answer.complete(result(message));
+    }
+
+    @Override
+    public void closed(Json.Obj reason) {
+      answer.completeExceptionally(BlockingStream.failure(node, what, reason));
+    }
+  }
+
+  private static Json result(Json.Obj message) {
+    return message.entries().getOrDefault("result", new Json.Null());
   }
 
   /** The number of the node in its gang. */

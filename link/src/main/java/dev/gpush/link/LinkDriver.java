@@ -8,6 +8,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.WakeWatch;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.machine.LinkEvent;
 import dev.gpush.link.machine.LinkMachine;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
@@ -64,7 +66,7 @@ final class LinkDriver {
       Tasks tasks,
       Clock clock,
       LinkMachine machine,
-      LinkListener listener) {
+      Consumer<LinkState> listener) {
     this.identity = identity;
     this.source = source;
     this.tasks = tasks;
@@ -411,14 +413,11 @@ final class LinkDriver {
   }
 
   private void stopped(boolean wasConnecting) {
-    act(
-        _ -> {
-          if (wasConnecting) {
-            machine.stopConnecting();
-          } else {
-            machine.finish("stopped");
-          }
-        });
+    if (wasConnecting) {
+      act(_ -> machine.stopConnecting());
+    } else {
+      act(_ -> machine.finish("stopped"));
+    }
     delivery.deliverAll();
   }
 

@@ -8,9 +8,6 @@
  * <p>Threads: a link has one thread that reads pipe after pipe, one that writes, one that watches
  * the time and one that opens a pipe ({@code LinkDriver}). Receivers are called on the first, the
  * listener on the first or the third; neither may block.
- *
- * <p>The package has more types than others: all of them share the driver's lock, or are what users
- * of a link see, and the two halves need each other.
  */
 @NullMarked
 package dev.gpush.link;

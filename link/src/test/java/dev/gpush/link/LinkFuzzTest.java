@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -64,7 +65,7 @@ class LinkFuzzTest {
     tasks.close();
   }
 
-  private Link link(PipeSource pipes, LinkListener listener) {
+  private Link link(PipeSource pipes, Consumer<LinkState> listener) {
     var identity = new LinkIdentity(0, "me", "0".repeat(32), 1);
     var link =
         new Link(

@@ -1,6 +1,7 @@
 package dev.gpush.link;
 
 import dev.gpush.core.task.Clock;
+import dev.gpush.core.task.WakeWatch;
 import java.time.Instant;
 
 /**

@@ -28,17 +28,17 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Brings home what was edited, made, deleted and renamed on the editors' node. Guarded by the lock
- * of {@link WorkspaceSync}.
+ * Brings home to the working tree what was edited, made, deleted and renamed on the editors' node:
+ * before a push, and by itself between pushes. Guarded by the lock of {@link WorkspaceSync}.
  */
 public final class Homecoming {
   /**
-   * How long a change must be unchanged: an editor that replaces a file, or git, leaves it away for
-   * less; a copy goes on growing.
+   * How long a change must be unchanged. An editor or git that replaces a file needs less; a file
+   * that is being copied goes on growing.
    */
   static final Duration SETTLED = Duration.ofSeconds(1);
 
-  /** For a command, which waits for what is not settled; what goes on changing stays. */
+  /** A command waits for what still changes, for at most this many looks. */
   private static final int MAX_LOOKS = 3;
 
   /** Between two tries to bring what cannot be replaced here, such as what was made too large. */
@@ -55,23 +55,23 @@ public final class Homecoming {
   private final ChangesThere changes;
 
   /**
-   * Whether a file that comes home replaces a version that both sides had. If that is not sure, as
-   * in a new gateway until a push has held nothing, what is here goes to the trash.
+   * Whether a file that comes home certainly replaces a version that both sides had. If not, as in
+   * a new gateway until a push has held nothing, the file here goes to the trash.
    */
   private boolean isSure;
 
-  /** What the last look at all has brought in vain, and how long it waits for the next try. */
+  /** What could not be replaced here at the last look, and the pause before the next try. */
   private Set<String> vain = Set.of();
 
   private Duration pause;
 
   private volatile Listener listener = (_, _) -> {};
 
-  /** Hears of everything that comes home, whatever has brought it. */
+  /** Called for everything that comes home. */
   @FunctionalInterface
   public interface Listener {
     /**
-     * @param isSaid a command has named these to its user
+     * @param isSaid whether a command has named these to its user
      */
     void came(List<String> paths, boolean isSaid);
   }
@@ -145,7 +145,7 @@ public final class Homecoming {
     this.changes = new ChangesThere(settled, largestNew, clock);
   }
 
-  /** It is called on the thread that brings something, and must not block. */
+  /** The listener is called on the thread that brings something, and must not block. */
   public void listen(Listener to) {
     listener = to;
   }

@@ -94,8 +94,8 @@ public final class WorkspaceSync implements AutoCloseable {
   public Generation push(List<SyncNode> nodes, PushOptions options, Talk talk)
       throws InterruptedException {
     lock.lockInterruptibly();
-    catchUps.stop(nodes);
     try (SlowNodes.Watch _ = slow.name(talk)) {
+      catchUps.stop(nodes);
       conversations.retain(nodes);
       home.forgetRefused();
       last.begin();
@@ -167,7 +167,7 @@ public final class WorkspaceSync implements AutoCloseable {
     return done;
   }
 
-  /** What the last push has left. On any thread. */
+  /** What the last push left out or changed. On any thread. */
   public LastPush last() {
     return last;
   }
@@ -179,7 +179,7 @@ public final class WorkspaceSync implements AutoCloseable {
    *
    * @param pending paths that differ from what was pushed last
    * @param left paths that would be asked about or cannot be read, and why; they are as they were
-   * @param root of everything: another one after each change
+   * @param root the hash of the whole tree
    */
   public record Looked(List<String> pending, Map<String, String> left, String root) {
     public Looked {
@@ -200,10 +200,10 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   /**
-   * Looks at the tree again, for {@link #pushLooked}. Asks nobody anything.
+   * Looks at the tree again, for {@link #pushLooked}. Asks no question.
    *
    * @param folders that may have changed since the last look; empty: all
-   * @param waiting paths that are left as they were
+   * @param waiting paths that are not read yet, because they keep changing
    */
   public Looked rescan(Optional<Set<Path>> folders, Set<String> waiting)
       throws InterruptedException {
@@ -222,12 +222,13 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   /**
-   * Moves these nodes to what {@link #rescan} has found, or none. It waits for no node whose link
-   * is cut, and looks at no path on the nodes that did not change: the push before a launch does.
+   * Moves all of these nodes to what {@link #rescan} has found, or none. Does not wait for a node
+   * whose link is cut, and does not compare unchanged paths on the nodes: the push before a launch
+   * does.
    *
-   * @param check has the nodes look at everything first
-   * @throws NodeFailed the others may be pushed to without it
-   * @throws GpushException what only a user can decide, or change
+   * @param check whether the nodes look at everything first
+   * @throws NodeFailed the others can be pushed to without it
+   * @throws GpushException what only the user can decide or change
    */
   public Pushed pushLooked(List<SyncNode> nodes, boolean check)
       throws InterruptedException, NodeFailed {
@@ -273,7 +274,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   /**
-   * For a gateway that has just taken the nodes over: what they hold counts as pushed.
+   * Takes what the nodes hold as pushed, for a gateway that has just taken them over.
    *
    * @return their generation; empty when they differ, or cannot be asked
    */
@@ -295,16 +296,16 @@ public final class WorkspaceSync implements AutoCloseable {
     return editors.node();
   }
 
-  /** What the editors' node says by itself. */
+  /** What the editors' node reports without being asked. */
   public NodeWatch there() {
     return conversations.watch();
   }
 
   /**
-   * Brings home what was changed on the editors' node, where it is here as it was sent. The other
-   * nodes have it with the next push.
+   * Brings home what was changed on the editors' node, where the file here is still as it was sent.
+   * The other nodes get it with the next push.
    *
-   * @throws NodeFailed it was not looked at
+   * @throws NodeFailed the node could not be looked at
    */
   public Homecoming.Came comeHome(SyncNode node, NodeWatch.Due due)
       throws InterruptedException, NodeFailed {
@@ -330,8 +331,8 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   /**
-   * Waits until a node that was slow answers, and sends it the contents that it lacks, beside other
-   * work. The next push takes it along. Ends early when a command pushes to it.
+   * Waits until a slow node answers, and sends it the contents that it lacks, while other work goes
+   * on. The next push includes it. Ends early when a command pushes to it.
    */
   public void catchUp(SyncNode node) throws InterruptedException, NodeFailed {
     catchUps.run(node);
@@ -359,7 +360,7 @@ public final class WorkspaceSync implements AutoCloseable {
     return new Pushed(done.generation(), paths);
   }
 
-  /** What refused something says what to leave out, and needs no look unless it has changed. */
+  /** A refusal names the path to leave out: another look is needed only if it is a new one. */
   private boolean isForAnotherLook(Push.Again again) {
     return !(again.reason() instanceof Push.Reason.Refused(var refused)) || obstacles.add(refused);
   }
@@ -391,7 +392,9 @@ public final class WorkspaceSync implements AutoCloseable {
     return attempts.failed(path, _ -> new GpushException(why, changed));
   }
 
-  /** The file is left as it was; a node that does not hold that can only get what it is now. */
+  /**
+   * At first the file is left as it was; a node that lacks that version can only get the present.
+   */
   private void leave(TreeChanged changed, int attempt) throws InterruptedException {
     String path = scan.root().relativize(changed.file()).toString();
     scan.forget(path);
@@ -399,16 +402,14 @@ public final class WorkspaceSync implements AutoCloseable {
     looked = Optional.of(scan.look(Optional.of(folder), attempt == 1 ? Set.of(path) : Set.of()));
   }
 
-  /**
-   * Has a push without a user not wait for this node any longer. One of a command goes on waiting.
-   */
+  /** A push without a user stops waiting for this node. The push of a command goes on waiting. */
   public void abandon(SyncNode node) {
     if (isInBackground) {
       conversations.cut(node);
     }
   }
 
-  /** Has the lock until it is closed, and waits for no slow node. */
+  /** Holds the lock until it is closed; meanwhile no slow node is waited for. */
   private SlowNodes.Watch inBackground(List<SyncNode> nodes) throws InterruptedException {
     lock.lockInterruptibly();
     isInBackground = true;

@@ -16,7 +16,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** A request as its handler sees it. */
+/**
+ * One client's request, its streams and its signals, as {@link Connection} gives them to the
+ * handler.
+ */
 final class ClientInvocation implements Invocation {
   private final Request request;
   private final Path folder;
@@ -28,7 +31,7 @@ final class ClientInvocation implements Invocation {
   private final Worker worker;
   private volatile Facts facts;
   private volatile boolean connected = true;
-  private volatile boolean told;
+  private volatile boolean signalled;
   private volatile boolean cancelled;
   private volatile boolean watching;
   private volatile Optional<Consumer<String>> listener = Optional.empty();
@@ -103,9 +106,9 @@ final class ClientInvocation implements Invocation {
     }
     try {
       Fields answer = answers.ask(new Payload().text(question).flag(hidden).frame(Kind.ASK));
-      boolean somebody = answer.flag();
+      boolean hasLine = answer.flag();
       String line = answer.text();
-      return somebody ? Optional.of(line) : Optional.empty();
+      return hasLine ? Optional.of(line) : Optional.empty();
     } catch (IOException gone) {
       return Optional.empty();
     }
@@ -149,8 +152,8 @@ final class ClientInvocation implements Invocation {
   }
 
   /** Whether a signal asked the command to stop. */
-  boolean wasTold() {
-    return told;
+  boolean wasSignalled() {
+    return signalled;
   }
 
   void resize(int columns, int rows) {
@@ -164,11 +167,11 @@ final class ClientInvocation implements Invocation {
       return;
     }
     boolean stops = name.equals("INT") || name.equals("TERM") || name.equals("HUP");
-    told |= stops;
+    signalled |= stops;
     cancelled |= name.equals("INT");
-    Optional<Consumer<String>> hears = listener;
-    if (hears.isPresent()) {
-      hears.get().accept(name);
+    Optional<Consumer<String>> present = listener;
+    if (present.isPresent()) {
+      present.get().accept(name);
     } else if (stops) {
       worker.interrupt();
     }
@@ -178,9 +181,9 @@ final class ClientInvocation implements Invocation {
     (stream == 1 ? out : err).breakOff();
   }
 
-  /** The client is gone. */
-  void vanish() {
-    connected = false; // First: what breaks because of the rest is no bug then.
+  /** Stops the handler, because the client is gone. */
+  void disconnect() {
+    connected = false; // First: an IOException that follows from the rest is no bug then.
     outbox.close();
     in.breakOff();
     worker.interrupt();

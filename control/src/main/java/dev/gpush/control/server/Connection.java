@@ -164,7 +164,7 @@ final class Connection {
         receive(next.get(), invocation);
       }
     } finally {
-      invocation.vanish();
+      invocation.disconnect();
       worker.await();
     }
   }
@@ -191,7 +191,7 @@ final class Connection {
     } finally {
       worker.end();
     }
-    boolean isStopped = status == INTERRUPTED && server.isEnding() && !invocation.wasTold();
+    boolean isStopped = status == INTERRUPTED && server.isEnding() && !invocation.wasSignalled();
     try {
       outbox.finish(isStopped ? STOPPED : new Payload().number(status).frame(Kind.EXIT));
     } catch (IOException gone) {

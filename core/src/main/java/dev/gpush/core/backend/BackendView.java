@@ -1,8 +1,10 @@
 package dev.gpush.core.backend;
 
 /**
- * A configured backend as {@code backends} lists it; {@code usable} is false when {@code describe}
- * says why not.
+ * A configured backend as {@code gpush backends} lists it.
+ *
+ * @param description what it has, or why it is not usable
+ * @param origin the file and line that configure it
  */
 public record BackendView(
-    String name, String kind, boolean usable, String describe, String origin) {}
+    String name, String kind, boolean isUsable, String description, String origin) {}

@@ -8,7 +8,7 @@ import java.util.Optional;
  * capped.
  */
 public sealed interface BackendFailure extends Failure {
-  /** The request can never fit there; {@code works} are requests that would. */
+  /** The request can never fit there; {@code works} are requests that would fit. */
   record NeverFits(String backend, String reason, List<String> works) implements BackendFailure {}
 
   /** It fits, but not now, and this backend has no queue. */
@@ -26,7 +26,7 @@ public sealed interface BackendFailure extends Failure {
   /** A registry does not give the image of the nodes; everything was rolled back. */
   record ImageRefused(String backend, String reason, String remedy) implements BackendFailure {}
 
-  /** Asked what it could grant, it did not answer for this time. */
+  /** It did not say within this time what it could grant. */
   record NoAnswer(String backend, String waited) implements BackendFailure {}
 
   /** Several were asked, and none of them can; each has its own reason. */

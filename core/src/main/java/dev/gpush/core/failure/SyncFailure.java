@@ -6,11 +6,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Files could not be brought to the nodes: all of them, unless it says what is left out. */
+/**
+ * Why files of the workspace were not sent to the nodes, or not brought from one. Nothing was sent,
+ * unless the case says that everything else was.
+ */
 public sealed interface SyncFailure extends Failure {
   /**
-   * A path of the workspace that has versions of which none is newer than the others: all stay
-   * where they are until a user decides.
+   * A path of the workspace whose versions here and on a node both changed, or that something else
+   * keeps from being synced: all versions stay where they are until the user decides.
    *
    * @param node with the other version
    * @param here when it was changed on this machine; empty when it is not there
@@ -61,7 +64,7 @@ public sealed interface SyncFailure extends Failure {
   }
 
   /**
-   * These paths have versions of which none is newer; everything else is on all nodes.
+   * These paths are held; everything else is on all nodes.
    *
    * @param paths at least one
    */
@@ -71,7 +74,7 @@ public sealed interface SyncFailure extends Failure {
     }
   }
 
-  /** A user has decided about paths of which none is held. */
+  /** The user has decided about these paths, but none of them is held; everything else is done. */
   record NotHeld(List<String> paths) implements SyncFailure {
     public NotHeld {
       paths = List.copyOf(paths);
@@ -79,19 +82,19 @@ public sealed interface SyncFailure extends Failure {
   }
 
   /**
-   * The root is one that must be asked for ($HOME, /), or holds more than the limits, and the user
-   * did not confirm.
+   * The root is an unusual one ($HOME, /) or holds more than the limits, and the user did not
+   * confirm it.
    *
-   * @param instead a command after which it need not be asked
+   * @param instead a command that avoids the question
    */
   record TooMuch(String root, String why, long files, long bytes, String instead)
       implements SyncFailure {}
 
-  /** No workspace has that many. */
+  /** The root holds more files than any workspace may have. */
   record TooManyFiles(String root, int most) implements SyncFailure {}
 
   /**
-   * A folder of a node is data, and not pulled.
+   * A folder of a node is not pulled, because it is data.
    *
    * @param where its absolute path there
    * @param why a clause
@@ -99,15 +102,19 @@ public sealed interface SyncFailure extends Failure {
   record TooLarge(int node, String path, String where, String why) implements SyncFailure {}
 
   /**
-   * Something changed during each attempt.
+   * A file changed on the node during each attempt.
    *
-   * @param path that changed last; empty when the node does not say it
+   * @param path the last one that changed; empty when the node does not name it
    */
   record KeptChanging(int attempts, int node, String path) implements SyncFailure {}
 
   record Unreadable(String path, String reason) implements SyncFailure {}
 
-  /** no-space, read-only, denied or limit on a node. */
+  /**
+   * A node cannot write a file.
+   *
+   * @param code no-space, read-only, denied or limit
+   */
   record NodeCannotWrite(int node, String code, String path, String detail)
       implements SyncFailure {}
 
@@ -117,14 +124,14 @@ public sealed interface SyncFailure extends Failure {
   record NotPulled(int node, String path, String why) implements SyncFailure {}
 
   /**
-   * A file of a node that the user wants is not written here: something that gpush does not send
-   * has its place.
+   * The user wants a node's version of a file, but something that gpush does not send is in its
+   * place here.
    *
    * @param what a clause
    */
   record InTheWay(String path, String what) implements SyncFailure {}
 
-  /** A local file that was to be written. */
+  /** A local file could not be written. */
   record NotWritten(String path, String reason) implements SyncFailure {}
 
   /** Two local names are one name on the node, or cannot be there. */

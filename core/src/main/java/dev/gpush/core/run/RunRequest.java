@@ -18,32 +18,28 @@ public record RunRequest(
     Command command, Claim claim, Ranks ranks, boolean overwrite, NcclLog log, RunKind kind) {
   /** What NCCL writes about itself. */
   public enum NcclLog {
-    /** As the environment says it. */
+    /** What the environment says. */
     UNCHANGED,
-    /** Its whole start, into files on the nodes. */
+    /** Everything about its start, into files on the nodes. */
     FILES
   }
 
-  /** Of a program. */
-  public RunRequest(Command command, Claim claim, Ranks ranks, boolean overwrite, NcclLog log) {
-    this(command, claim, ranks, overwrite, log, RunKind.PROGRAM);
-  }
-
+  /** Of a program whose environment says what NCCL writes. */
   public RunRequest(Command command, Claim claim, Ranks ranks, boolean overwrite) {
-    this(command, claim, ranks, overwrite, NcclLog.UNCHANGED);
+    this(command, claim, ranks, overwrite, NcclLog.UNCHANGED, RunKind.PROGRAM);
   }
 
   /**
    * What is launched.
    *
-   * @param words the script and everything after it, untouched; empty: repeat the last run; they
-   *     begin with {@link #LAUNCHER} and its value where the option was given
+   * @param words the script and everything after it, unchanged, behind {@link #LAUNCHER} and its
+   *     value where the option was given; empty: repeat the last run
    * @param folder the client's current folder; the run starts at the same place in the workspace
-   * @param python another interpreter or environment than the session's
+   * @param python empty: the session's interpreter or environment
    * @param environment the client's variables
-   * @param variables those that the user names for this run
-   * @param at the generation whose files are run; empty: the present ones. Without words its newest
-   *     run is repeated
+   * @param variables what the user sets for this run
+   * @param at the generation whose files are run; empty: the present ones. Without words, its
+   *     newest run is repeated
    */
   public record Command(
       List<String> words,
@@ -52,7 +48,7 @@ public record RunRequest(
       Map<String, String> environment,
       Map<String, String> variables,
       Optional<Long> at) {
-    /** One of the words, because a run that is repeated has the launcher too. */
+    /** The option is among the words, so that a repeated run has it too. */
     public static final String LAUNCHER = "--launcher";
 
     /** The launcher of a batch script whose name does not say that it is one. */
@@ -79,12 +75,12 @@ public record RunRequest(
    * How the ranks are started.
    *
    * @param perNode how many; empty: one for each slot that is claimed
-   * @param restarts how often all ranks are started again after a failure
-   * @param warm forked from interpreters that are kept on the nodes
-   * @param fromSnapshot with files of their own, so that the workspace may go on changing
+   * @param restarts how many times all ranks are started again after a failure
+   * @param warm they are forked from interpreters that are kept on the nodes
+   * @param fromSnapshot they run a copy of the files, so that the workspace may change meanwhile
    */
   public record Ranks(Optional<Integer> perNode, int restarts, boolean warm, boolean fromSnapshot) {
-    /** More on one node is a typing error; agents refuse it. */
+    /** Agents refuse more on one node. */
     public static final int MOST_PER_NODE = 1024;
 
     /** A gang that fails more often than this does not train. */
@@ -94,7 +90,7 @@ public record RunRequest(
       this(perNode, restarts, false, false);
     }
 
-    /** One for each slot, and the first failure is the end. */
+    /** One for each slot, without restarts. */
     public static Ranks usual() {
       return new Ranks(Optional.empty(), 0);
     }
@@ -104,7 +100,7 @@ public record RunRequest(
       return new Ranks(Optional.of(count), restarts, warm, fromSnapshot);
     }
 
-    /** What is not as usual, for the line before the output. */
+    /** What differs from the default, for the line before the output. */
     public List<String> words() {
       var words = new ArrayList<String>();
       if (fromSnapshot) {
@@ -122,13 +118,13 @@ public record RunRequest(
   }
 
   /**
-   * The part of the session that the run claims. Of a session that is made for the run, nodes and
-   * GPUs are its size instead.
+   * The part of the session that the run claims. If the session is made for the run, nodes and GPUs
+   * are the session's size instead.
    *
    * @param nodes how many; empty: all
    * @param gpus per node; empty: all
-   * @param on slots by name: {@code 0:4-7}, {@code 0-1}; empty: any free
-   * @param waits until what it claims is free
+   * @param on slots by name: {@code 0:4-7}, {@code 0-1}; empty: any that are free
+   * @param waits whether the run waits until what it claims is free
    */
   public record Claim(
       Optional<Integer> nodes, Optional<GpuRequest> gpus, Optional<String> on, boolean waits) {
@@ -173,17 +169,15 @@ public record RunRequest(
     return new RunRequest(other, claim, ranks, overwrite, log, kind);
   }
 
-  /** The same with files of its own, or in the workspace. */
+  /** The same with a copy of the files, or in the workspace. */
   public RunRequest fromSnapshot(boolean is) {
     return new RunRequest(command, claim, ranks.fromSnapshot(is), overwrite, log, kind);
   }
 
-  /** The same as another kind of run. */
   public RunRequest as(RunKind other) {
     return new RunRequest(command, claim, ranks, overwrite, log, other);
   }
 
-  /** The same with another log. */
   public RunRequest logging(NcclLog other) {
     return new RunRequest(command, claim, ranks, overwrite, other, kind);
   }

@@ -17,7 +17,9 @@ public interface Streams {
   OutputStream err();
 
   /** The terminal, when standard input and output are one. */
-  Optional<Terminal> terminal();
+  default Optional<Terminal> terminal() {
+    return Optional.empty();
+  }
 
   /**
    * Calls the listener with INT, TERM, HUP, QUIT, and with WINCH when the terminal's size changed;

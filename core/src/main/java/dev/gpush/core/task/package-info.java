@@ -1,5 +1,6 @@
 /**
- * The only place that makes threads (virtual, named, closed by their creator), and time as a port.
+ * The only place that makes threads ({@code Tasks}: virtual, named, closed by their creator), time
+ * as a port ({@code Clock}), and what wakes a thread that waits.
  */
 @NullMarked
 package dev.gpush.core.task;

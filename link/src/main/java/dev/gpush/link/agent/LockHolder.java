@@ -9,7 +9,7 @@ import dev.gpush.core.text.CleanText;
  * (process 4711)}. Another user's agent wrote it, so it may be anything.
  */
 final class LockHolder {
-  private static final String UNKNOWN = "somebody else";
+  private static final String UNKNOWN = "another process";
 
   /** Enough for a name. */
   private static final int MOST = 80;

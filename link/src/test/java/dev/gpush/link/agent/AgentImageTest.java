@@ -109,7 +109,7 @@ class AgentImageTest {
                 "holder",
                 Json.object("owner", "", "holder", "ann\u001b@desk", "pid", 4711))));
     assertEquals(
-        new AgentFailure.Held("gpu 3", "somebody else"),
+        new AgentFailure.Held("gpu 3", "another process"),
         held(Json.object("label", "gpu 3", "holder", Json.object())));
   }
 
@@ -123,7 +123,7 @@ class AgentImageTest {
     int cut = Math.min(at, held.length());
 
     assertEquals(
-        new AgentFailure.Held("gpu 3", "somebody else"),
+        new AgentFailure.Held("gpu 3", "another process"),
         failure(96, held.substring(0, cut) + srun + held.substring(cut)));
     assertEquals(
         new AgentFailure.Died("boom\nat line 7"),

@@ -93,11 +93,6 @@ final class PageClient implements Invocation {
     };
   }
 
-  @Override
-  public Optional<Terminal> terminal() {
-    return Optional.empty();
-  }
-
   /** Only the end of its thread ends it. */
   @Override
   public void onSignal(Consumer<String> listener) {}

@@ -154,8 +154,8 @@ public final class Documents {
     return Json.object(
         "name", backend.name(),
         "kind", backend.kind(),
-        "usable", backend.usable(),
-        "description", backend.describe(),
+        "usable", backend.isUsable(),
+        "description", backend.description(),
         "from", backend.origin(),
         "explanation", explanation);
   }

@@ -16,10 +16,10 @@ public final class PlanText {
   private PlanText() {}
 
   /**
-   * The text.
+   * The whole plan as lines.
    *
-   * @param columns what the reader's window holds: a table that is wider has its reasons between
-   *     the lines. 0: no limit
+   * @param columns the width of the terminal: in a table that is wider, each reason is a line of
+   *     its own. 0: no limit
    */
   public static String of(FabricPlan plan, int columns) {
     var text = new StringBuilder();
@@ -78,7 +78,7 @@ public final class PlanText {
     return lines;
   }
 
-  /** Texts of nodes are in it; the indent stays. */
+  /** Cleans what nodes may have written, and keeps the indent. */
   private static void line(StringBuilder text, String line) {
     String indent = line.startsWith("  ") ? "  " : "";
     text.append(indent).append(Clean.line(line)).append('\n');

@@ -17,8 +17,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What was read before, so that an unchanged file is not read again, and what the user agreed to
- * send. A cache: a lost or broken file only costs time and a question.
+ * The hashes of files that {@link TreeScan} has read, so that it reads no unchanged file again, and
+ * what the user agreed to send. In one file for each workspace; without it, a scan costs time and a
+ * question.
  *
  * <p>An entry counts when size, both times and inode are the same, and when the file was read late
  * enough after its last change that a further change would show (git calls the opposite "racily
@@ -28,10 +29,10 @@ final class HashCache {
   private static final int MAGIC = 0x67707331; // "gps" and the format
   private static final int HASH_BYTES = 32;
 
-  /** What a gateway that is killed may have read for nothing: a part of the tree. */
+  /** A gateway that is killed has lost at most this part of what it read: one eighth. */
   private static final int PART = 8;
 
-  /** How far a tree that was confirmed may grow before the user is asked again. */
+  /** How many times as large a confirmed tree may become before the user is asked again. */
   private static final int GROWTH = 2;
 
   private record Cached(FileStamp stamp, long readAt, String hash) {}
@@ -43,7 +44,7 @@ final class HashCache {
   private long agreedFiles;
   private long agreedBytes;
   private boolean isChanged;
-  private int read;
+  private int unsaved;
 
   private HashCache(Path file) {
     this.file = file;
@@ -65,7 +66,7 @@ final class HashCache {
     if (cached == null || !cached.stamp().equals(stamp) || !stamp.isSettled(cached.readAt())) {
       return Optional.empty();
     }
-    // One stamp in memory, not two that are equal.
+    // Keeps one of two equal stamps in memory.
     next.put(path, new Cached(stamp, cached.readAt(), cached.hash()));
     return Optional.of(cached.hash());
   }
@@ -73,7 +74,7 @@ final class HashCache {
   void put(String path, FileStamp stamp, long readAt, String hash) {
     next.put(path, new Cached(stamp, readAt, hash));
     isChanged = true;
-    read++;
+    unsaved++;
   }
 
   void forget(String path) {
@@ -81,16 +82,18 @@ final class HashCache {
     isChanged = true;
   }
 
-  /** The look at some folders is over; these paths are gone. */
-  void add(Iterable<String> gone) {
+  /**
+   * Some folders were looked at: keeps what was found there, and forgets the paths that are gone.
+   */
+  void endLook(Iterable<String> gone) {
     gone.forEach(entries::remove);
     entries.putAll(next);
     next = new HashMap<>();
     isChanged = true;
   }
 
-  /** The scan is over: forgets the paths that it did not find. */
-  void turn() {
+  /** Everything was looked at: forgets the paths that were not found. */
+  void endScan() {
     isChanged |= next.size() != entries.size();
     entries = next;
     next = new HashMap<>();
@@ -114,12 +117,12 @@ final class HashCache {
     isChanged = true;
   }
 
-  /** Whether so much was read since it was written that writing all of it is little work. */
-  boolean hasMuch() {
-    return read > entries.size() / PART;
+  /** Whether enough was read since the last {@link #save} to be worth writing everything. */
+  boolean isWorthSaving() {
+    return unsaved > entries.size() / PART;
   }
 
-  /** Written whole and renamed, when something changed. */
+  /** Writes the file whole, if something changed. */
   void save() throws IOException {
     if (!isChanged) {
       return;
@@ -133,7 +136,7 @@ final class HashCache {
           data.flush();
         });
     isChanged = false;
-    read = 0;
+    unsaved = 0;
   }
 
   private void write(DataOutputStream out) throws IOException {

@@ -126,7 +126,7 @@ public final class TreeScan {
       left.clear();
       Scan scan =
           read(next, found, Set.of(), (_, why) -> throwing(why), step, Manifest.empty().draft());
-      cache.turn();
+      cache.endScan();
       cache.save();
       savedAt = clock.nanos();
       walk = Optional.of(next);
@@ -173,7 +173,7 @@ public final class TreeScan {
     left.clear();
     Scan scan =
         read(next, found, waiting, this::leave, Talk.silent().step(""), Manifest.empty().draft());
-    cache.turn();
+    cache.endScan();
     cache.save();
     savedAt = clock.nanos();
     walk = Optional.of(next);
@@ -208,8 +208,8 @@ public final class TreeScan {
     gone.forEach(next::remove);
     questions.askForSize(next.size() + found.size(), bytes, Talk.silent());
     Scan scan = read(seen, found, waiting, this::leave, Talk.silent().step(""), next);
-    cache.add(gone);
-    if (cache.hasMuch() && clock.nanos() - savedAt > SAVE_PAUSE.toNanos()) {
+    cache.endLook(gone);
+    if (cache.isWorthSaving() && clock.nanos() - savedAt > SAVE_PAUSE.toNanos()) {
       save();
     }
     return scan;

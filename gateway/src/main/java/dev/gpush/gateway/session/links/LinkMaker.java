@@ -15,7 +15,7 @@ import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
-import dev.gpush.link.LinkListener;
+import dev.gpush.link.LinkState;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import dev.gpush.link.tunnel.TunnelCertificate;
@@ -24,6 +24,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Makes the link to one node: the backend spawns a relay to the agent there, and the link speaks
@@ -74,7 +75,7 @@ public final class LinkMaker {
       NodeInfo node,
       LedgerEntry entry,
       Through through,
-      LinkListener listener) {
+      Consumer<LinkState> listener) {
     // Agents compare the whole text, so a session keeps the one that it was made with.
     Holder holder = identity.keeps(entry) ? entry.keeper().holder() : identity.holder();
     var who =

@@ -17,8 +17,9 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /**
- * A listener on this machine's loopback. Each connection becomes a stream on which the agent
- * connects inside the node; while the link is cut, connections wait.
+ * One port of {@code gpush forward}: a listener on this machine's loopback. Each connection becomes
+ * a stream to the agent, which connects to a port inside the node; while the link is cut,
+ * connections wait.
  */
 final class ForwardedPort implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("gpush.forward");
@@ -26,7 +27,7 @@ final class ForwardedPort implements AutoCloseable {
   /** As OpenSSH's listener has it. */
   private static final int WAITING_CONNECTIONS = 128;
 
-  /** A quarter of a link's streams; a program that forgets to close must not take them all. */
+  /** A quarter of a link's streams, so that a program that closes none leaves some to others. */
   static final int CONNECTIONS = 1_024;
 
   private static final int BUFFER = 64 * 1024;
@@ -45,6 +46,7 @@ final class ForwardedPort implements AutoCloseable {
    * Accepts until it is closed.
    *
    * @param listener is closed with this
+   * @param port of the node
    * @param connections at once; further ones are closed
    */
   ForwardedPort(
@@ -146,7 +148,7 @@ final class ForwardedPort implements AutoCloseable {
     try {
       listener.close();
     } catch (IOException closed) {
-      // It accepts nothing more in any case.
+      // It accepts no more connections in any case.
     }
     tasks.close();
   }

@@ -13,7 +13,6 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,11 +50,6 @@ final class ExecTest {
           throw new IOException("broken pipe");
         }
       };
-    }
-
-    @Override
-    public Optional<Terminal> terminal() {
-      return Optional.empty();
     }
 
     @Override

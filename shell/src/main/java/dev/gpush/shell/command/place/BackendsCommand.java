@@ -53,8 +53,8 @@ public final class BackendsCommand implements Action {
       table.row(
           backend.name(),
           backend.kind(),
-          backend.usable() ? "yes" : "no",
-          backend.describe(),
+          backend.isUsable() ? "yes" : "no",
+          backend.description(),
           backend.origin());
     }
     call.print(table);

@@ -5,7 +5,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Keeps what a command on a node prints, in place of the user's streams; Ctrl-C still stops it. */
@@ -40,11 +39,6 @@ final class NodeAnswer implements Streams {
   @Override
   public OutputStream err() {
     return err;
-  }
-
-  @Override
-  public Optional<Terminal> terminal() {
-    return Optional.empty();
   }
 
   @Override

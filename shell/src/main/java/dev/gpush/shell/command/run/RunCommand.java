@@ -8,6 +8,7 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
@@ -315,7 +316,8 @@ public final class RunCommand implements Action.OfWords {
         new RunRequest.Claim(count, each, on, queue),
         ranks(tasks),
         overwrite,
-        ncclDebug ? RunRequest.NcclLog.FILES : RunRequest.NcclLog.UNCHANGED);
+        ncclDebug ? RunRequest.NcclLog.FILES : RunRequest.NcclLog.UNCHANGED,
+        RunKind.PROGRAM);
   }
 
   private List<String> launched(boolean isBatch) {

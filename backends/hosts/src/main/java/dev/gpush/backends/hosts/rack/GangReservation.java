@@ -169,7 +169,7 @@ public final class GangReservation {
       if (attempt == TRIES) {
         throw new GpushException(
             new BackendFailure.Taken(
-                rack.name(), "somebody else was faster", List.of(met.get().holder())));
+                rack.name(), "another request was faster", List.of(met.get().holder())));
       }
       Thread.sleep(1L + random.nextInt(MOST_PAUSE_MILLIS));
     }

@@ -25,7 +25,9 @@ public interface GangSystem {
    *
    * @param job as it was created
    */
-  List<Companion> companions(Json job, GangObjects manifest);
+  default List<Companion> companions(Json job, GangObjects manifest) {
+    return List.of();
+  }
 
   /** An object beside the Job, and where objects of its kind are. */
   record Companion(String group, String kind, Json.Obj object) {}

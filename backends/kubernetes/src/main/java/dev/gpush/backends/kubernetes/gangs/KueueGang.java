@@ -46,11 +46,6 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
   }
 
   @Override
-  public List<Companion> companions(Json job, GangObjects manifest) {
-    return List.of();
-  }
-
-  @Override
   public Begin begin() {
     return Begin.BY_ITSELF;
   }

@@ -4,7 +4,6 @@ import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.core.json.Json;
-import java.util.List;
 import java.util.Optional;
 
 /** A scheduler that looks at one pod after the other. */
@@ -17,11 +16,6 @@ public record PlainGang() implements GangSystem {
   @Override
   public Json.Obj marked(Json.Obj job, GangObjects manifest) {
     return job;
-  }
-
-  @Override
-  public List<Companion> companions(Json job, GangObjects manifest) {
-    return List.of();
   }
 
   @Override

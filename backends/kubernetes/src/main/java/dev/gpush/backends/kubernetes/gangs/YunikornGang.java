@@ -112,11 +112,6 @@ public record YunikornGang(Optional<String> queue, Duration assembly) implements
   }
 
   @Override
-  public List<Companion> companions(Json job, GangObjects manifest) {
-    return List.of();
-  }
-
-  @Override
   public Begin begin() {
     return Begin.ASSEMBLED;
   }

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 /**
  * Why sbatch refused a job.
  *
- * @param words for the user
- * @param works requests that would be granted, or a command that shows more
+ * @param words the reason, for the user
+ * @param works a request that would be granted, or a command that shows more
  */
 public record SbatchRefusal(String words, List<String> works, Meaning meaning) {
   private static final List<Rule> RULES =
@@ -28,7 +28,7 @@ public record SbatchRefusal(String words, List<String> works, Meaning meaning) {
 
   private static final String NOTHING_SAID = "Unspecified error";
 
-  /** As the table explains them. */
+  /** What a refusal means for the same request; refusals.txt explains each. */
   public enum Meaning {
     NEVER,
     NODES,
@@ -46,7 +46,7 @@ public record SbatchRefusal(String words, List<String> works, Meaning meaning) {
   /**
    * The first rule that matches, else the last line.
    *
-   * @param errors its stderr
+   * @param errors what sbatch printed on stderr
    */
   public static SbatchRefusal of(String errors) {
     return known(errors).orElseGet(() -> unknown(errors));
@@ -98,7 +98,7 @@ public record SbatchRefusal(String words, List<String> works, Meaning meaning) {
     };
   }
 
-  /** It says that no such nodes are available in their present state. */
+  /** Slurm has no such nodes in their present state. */
   public boolean isAboutNodes() {
     return meaning == Meaning.NODES;
   }

@@ -12,20 +12,20 @@ import java.util.Base64;
 import java.util.List;
 import net.schmizz.sshj.common.Buffer;
 
-/** Asks the user's ssh agent which keys it has, and for signatures: sshj 0.40 has no agent. */
+/** The user's ssh agent: which keys it has, and signatures. sshj 0.40 cannot use one. */
 final class SshAgent implements AutoCloseable {
   private static final byte REQUEST_IDENTITIES = 11;
   private static final byte IDENTITIES = 12;
   private static final byte SIGN = 13;
   private static final byte SIGNATURE = 14;
 
-  /** The agent is to sign with SHA-512. */
+  /** A flag: sign with SHA-512. */
   private static final int SHA2_512 = 4;
 
-  /** OpenSSH's own limit of a message. */
+  /** OpenSSH's own limit for a message. */
   private static final int MOST_BYTES = 256 * 1024;
 
-  /** A server gives up long before. */
+  /** A server refuses a login after far fewer. */
   private static final int MOST_KEYS = 256;
 
   private final SocketChannel channel;
@@ -39,9 +39,9 @@ final class SshAgent implements AutoCloseable {
     try {
       channel.connect(UnixDomainSocketAddress.of(socket));
       return new SshAgent(channel);
-    } catch (IOException | IllegalArgumentException nobody) {
+    } catch (IOException | IllegalArgumentException unreachable) {
       channel.close();
-      throw new IOException("no agent at " + socket, nobody);
+      throw new IOException("no agent at " + socket, unreachable);
     }
   }
 
@@ -74,7 +74,7 @@ final class SshAgent implements AutoCloseable {
       byte[] blob = answer.readStringAsBytes();
       String kind = new Buffer.PlainBuffer(blob).readString();
       identities.add(new Identity(kind, Base64.getEncoder().encodeToString(blob)));
-      // The comment is its owner's.
+      // A comment, of no use here.
       answer.readString();
     }
     return identities;
@@ -101,7 +101,7 @@ final class SshAgent implements AutoCloseable {
     }
     int length = read(4).getInt();
     if (length < 1 || length > MOST_BYTES) {
-      throw new IOException("the agent's answer is too long");
+      throw new IOException("the agent's answer has " + length + " bytes");
     }
     var answer = new Buffer.PlainBuffer(read(length).array());
     if (answer.readByte() != expected) {

@@ -1,6 +1,5 @@
-package dev.gpush.link;
+package dev.gpush.core.task;
 
-import dev.gpush.core.task.Clock;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -9,8 +8,8 @@ import java.time.Instant;
  * stops but the time of day does not; after SIGSTOP both have advanced. Used by one thread, which
  * checks at least every {@link #LOOK_NANOS}.
  */
-final class WakeWatch {
-  static final long LOOK_NANOS = 1_000_000_000L;
+public final class WakeWatch {
+  public static final long LOOK_NANOS = 1_000_000_000L;
 
   /** A loaded machine is late by less; a pipe that a shorter sleep has cut fails by itself. */
   private static final Duration JUMP = Duration.ofSeconds(5);
@@ -19,14 +18,14 @@ final class WakeWatch {
   private long nanos;
   private Instant wall;
 
-  WakeWatch(Clock clock) {
+  public WakeWatch(Clock clock) {
     this.clock = clock;
     this.nanos = clock.nanos();
     this.wall = clock.now();
   }
 
   /** Whether time has jumped since the last look. */
-  boolean hasJumped() {
+  public boolean hasJumped() {
     long nanosBefore = nanos;
     Instant wallBefore = wall;
     nanos = clock.nanos();
