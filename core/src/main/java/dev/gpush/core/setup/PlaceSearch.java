@@ -9,12 +9,16 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.CleanText;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Asks all finders for places, and looks at all places at the same time. What has not answered in
- * time is {@code Unasked}, and its thread is interrupted and no longer waited for.
+ * Asks all finders for places, and looks at all places, at the same time. What has not answered in
+ * time is {@code Unasked}, and no longer waited for; a look is then interrupted. A finder whose
+ * files hang, on a dead mount, holds up no other.
  */
 public final class PlaceSearch {
   private static final System.Logger LOG = System.getLogger("gpush.init");
@@ -53,26 +57,58 @@ public final class PlaceSearch {
     return new PlaceSearch(finders, USUAL, NAMED, clock, tasks);
   }
 
+  private record Listing(PlaceFinder finder, List<PlaceCheck> checks) {}
+
+  private record Look(PlaceCheck check, Task<PlaceFinding, InterruptedException> answer) {}
+
   /** In the order of the finders and of what each lists. */
   public List<PlaceFinding> all(SetupQuestion question) throws InterruptedException {
     Duration limit = question.isNamed() ? named : usual;
     long end = clock.nanos() + limit.toNanos();
-    List<PlaceCheck> checks =
-        finders.stream().flatMap(finder -> list(finder, question).stream()).toList();
-    Duration left = left(end);
-    var answers = new ArrayList<Task<PlaceFinding, InterruptedException>>();
+    var listings = new LinkedBlockingQueue<Listing>();
+    for (PlaceFinder finder : finders) {
+      boolean isStarted =
+          tasks.startOnThread(
+              "init-" + finder.kind(),
+              () -> listings.add(new Listing(finder, list(finder, question))));
+      if (!isStarted) {
+        throw new InterruptedException("the gateway ends");
+      }
+    }
+    var looks = new HashMap<PlaceFinder, List<Look>>();
     try {
-      for (PlaceCheck check : checks) {
-        answers.add(tasks.fork("init-" + check.name(), () -> answer(check, left)));
+      while (looks.size() < finders.size()) {
+        Listing next = listings.poll(left(end).toNanos(), TimeUnit.NANOSECONDS);
+        if (next == null) {
+          break;
+        }
+        looks.put(next.finder(), begin(next.checks(), left(end)));
       }
       var found = new ArrayList<PlaceFinding>();
-      for (int i = 0; i < checks.size(); i++) {
-        found.add(await(checks.get(i), answers.get(i), end, limit));
+      for (PlaceFinder finder : finders) {
+        if (!looks.containsKey(finder)) {
+          found.add(unlisted(finder, limit));
+        }
+        for (Look look : looks.getOrDefault(finder, List.of())) {
+          found.add(await(look.check(), look.answer(), end, limit));
+        }
       }
       return found;
     } finally {
-      answers.forEach(Task::cancel);
+      looks.values().forEach(begun -> begun.forEach(look -> look.answer().cancel()));
     }
+  }
+
+  private List<Look> begin(List<PlaceCheck> checks, Duration left) {
+    return checks.stream()
+        .map(
+            check -> new Look(check, tasks.fork("init-" + check.name(), () -> answer(check, left))))
+        .toList();
+  }
+
+  private static PlaceFinding unlisted(PlaceFinder finder, Duration limit) {
+    String late = "the files that list them were not read within " + DurationText.of(limit);
+    return new PlaceFinding.Unasked(finder.kind(), "", late, "mount");
   }
 
   private PlaceFinding await(

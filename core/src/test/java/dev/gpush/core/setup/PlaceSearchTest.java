@@ -63,8 +63,12 @@ final class PlaceSearchTest {
   }
 
   private static void awaitInterrupt() {
+    await(new CountDownLatch(1));
+  }
+
+  private static void await(CountDownLatch latch) {
     try {
-      new CountDownLatch(1).await();
+      latch.await();
     } catch (InterruptedException stop) {
       // As expected.
     }
@@ -104,6 +108,46 @@ final class PlaceSearchTest {
                 "slow", "file", "did not answer within 1d", "gpush init slow")),
         found);
     interrupted.await();
+  }
+
+  @Test
+  void placesAreLookedAtWhileAnotherFinderLists() throws Exception {
+    var looked = new CountDownLatch(1);
+
+    List<PlaceFinding> found =
+        search(
+            _ -> {
+              await(looked);
+              return List.of(check("late", _ -> unusable("late")));
+            },
+            _ ->
+                List.of(
+                    check(
+                        "quick",
+                        _ -> {
+                          looked.countDown();
+                          return unusable("quick");
+                        })));
+
+    assertEquals(List.of(unusable("late"), unusable("quick")), found);
+  }
+
+  @Test
+  void aFinderWhoseFilesHangIsNamed() throws Exception {
+    try (var tasks = Tasks.named("test", (_, _) -> {})) {
+      PlaceFinder hanging =
+          _ -> {
+            await(new CountDownLatch(1));
+            return List.of();
+          };
+      var search = new PlaceSearch(List.of(hanging), Duration.ZERO, LIMIT, Clock.system(), tasks);
+
+      assertEquals(
+          List.of(
+              new PlaceFinding.Unasked(
+                  "places", "", "the files that list them were not read within 0s", "mount")),
+          search.all(QUESTION));
+    }
   }
 
   @Test

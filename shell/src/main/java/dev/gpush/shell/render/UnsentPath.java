@@ -23,8 +23,13 @@ public record UnsentPath(SendReason reason, Path root) {
   /** What makes a folder a package; other folders may have the name of an installed one. */
   private static final String PACKAGE = "/__init__.py";
 
+  /** As Python quotes it: in double quotes where it has an apostrophe. */
   private static final Pattern NO_FILE =
-      Pattern.compile("(?:No such file or directory: |\\bname = )'([^'\\p{Cntrl}]+)'");
+      Pattern.compile(
+          "No such file or directory: (['\"])((?:\\\\['\"\\\\]|(?!\\1)[^\\\\\\p{Cntrl}])+)\\1");
+
+  /** As HDF5 says it, which quotes nothing in it. */
+  private static final Pattern NO_HDF5_FILE = Pattern.compile("\\bname = '(\\P{Cntrl}+?)', errno");
 
   private static final Pattern NO_MODULE = Pattern.compile("^No module named '([\\w.]+)'");
 
@@ -39,7 +44,11 @@ public record UnsentPath(SendReason reason, Path root) {
       return List.of(path + ".py", path + PACKAGE);
     }
     Matcher file = NO_FILE.matcher(message);
-    return file.find() ? List.of(file.group(1)) : List.of();
+    if (file.find()) {
+      return List.of(file.group(2).replaceAll("\\\\(.)", "$1"));
+    }
+    Matcher hdf5 = NO_HDF5_FILE.matcher(message);
+    return hdf5.find() ? List.of(hdf5.group(1)) : List.of();
   }
 
   /** The folder of a package, which is needed as a whole. */

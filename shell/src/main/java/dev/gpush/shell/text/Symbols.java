@@ -32,7 +32,6 @@ public final class Symbols {
         .replace(" · ", " - ")
         .replace('×', 'x')
         .replace('≈', '~')
-        .replace("±", "+-")
         .replace("…", "...");
   }
 }

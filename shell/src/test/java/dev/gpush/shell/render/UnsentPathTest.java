@@ -21,7 +21,12 @@ final class UnsentPathTest {
       value = {
         "FileNotFoundError | [Errno 2] No such file or directory: 'data/a b.json' | data/a b.json",
         "FileNotFoundError | [Errno 2] No such file or directory: 'a' -> 'b' | a",
+        "FileNotFoundError | [Errno 2] No such file or directory: \"data/ann's.json\" | data/ann's.json",
+        "FileNotFoundError | [Errno 2] No such file or directory: \"ann's\" -> 'b' | ann's",
+        "FileNotFoundError | [Errno 2] No such file or directory: 'a\"b\\'s\\\\c' | a\"b's\\c",
+        "FileNotFoundError | [Errno 2] No such file or directory: 'line\\nbreak' | ``",
         "FileNotFoundError | [Errno 2] Unable to open file (name = 'x.h5', errno = 2) | x.h5",
+        "FileNotFoundError | [Errno 2] Unable to open file (name = 'ann's.h5', errno = 2) | ann's.h5",
         "OSError | [Errno 2] No such file or directory: '/w/0/proj/x' | /w/0/proj/x",
         "ModuleNotFoundError | No module named 'pkg.words' | pkg/words.py pkg/words/__init__.py",
         "ModuleNotFoundError | No module named 'pkg.words'; 'pkg' is not a package | pkg/words.py pkg/words/__init__.py",

@@ -33,7 +33,7 @@ final class SymbolsTest {
         "3 outgoing incoming waiting, 2 held, run 7 on G41",
         Symbols.inWords("↑3 ↓ waiting, 2 held, run 7 on G41"));
     assertEquals(
-        "devbox queued 4 of 19 - ~14:20 +-40m - Prior... > ",
-        Symbols.inWords("devbox queued 4 of 19 · ≈14:20 ±40m · Prior… > "));
+        "devbox queued 4 of 19 - ~14:20 - Prior... > ",
+        Symbols.inWords("devbox queued 4 of 19 · ≈14:20 · Prior… > "));
   }
 }
