@@ -4,8 +4,10 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.AgentLinks;
 import dev.gpush.core.backend.Capabilities.Places;
+import dev.gpush.core.backend.Capabilities.QueueOrder;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
@@ -13,6 +15,7 @@ import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
@@ -124,9 +127,14 @@ final class MovedBackend implements Backend {
   public Capabilities capabilities() {
     Capabilities all = any().capabilities();
     if (all.queue().isPresent()) {
-      all = all.with(RequestQueue.class, this::resume);
+      all = all.with(RequestQueue.class, this::resume).with(QueueOrder.class, this::ahead);
     }
     return all.agentLinks().isEmpty() ? all : all.with(AgentLinks.class, this::linked);
+  }
+
+  private Optional<JobsAhead> ahead(GangId gang) {
+    Backend there = of(new Gang(gang, name(), List.of(), ""));
+    return there.capabilities().queueOrder().flatMap(order -> order.ahead(gang));
   }
 
   private Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {

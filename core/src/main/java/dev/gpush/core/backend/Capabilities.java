@@ -1,6 +1,7 @@
 package dev.gpush.core.backend;
 
 import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.Loan;
 import dev.gpush.core.json.Json;
@@ -47,6 +48,15 @@ public final class Capabilities {
      * ExitStatus.ENVIRONMENT}) leaves the request in the queue; after any other nothing is held.
      */
     Gang resume(GangRequest request, Waiter waiter) throws InterruptedException;
+  }
+
+  /** Knows the order of the requests that wait in its queue. */
+  @FunctionalInterface
+  public interface QueueOrder {
+    /**
+     * What comes before the request for this gang; empty if that is not known or it has no wait.
+     */
+    Optional<JobsAhead> ahead(GangId gang);
   }
 
   /** Lends nodes that gpush does not own. */
@@ -165,6 +175,10 @@ public final class Capabilities {
 
   public Optional<RequestQueue> queue() {
     return port(RequestQueue.class);
+  }
+
+  public Optional<QueueOrder> queueOrder() {
+    return port(QueueOrder.class);
   }
 
   public Optional<Lending> lending() {

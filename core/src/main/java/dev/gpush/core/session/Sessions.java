@@ -1,10 +1,12 @@
 package dev.gpush.core.session;
 
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.talk.Talk;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -35,6 +37,9 @@ public interface Sessions {
 
   /** What {@code up --dry-run} prints; nothing is reserved. */
   Outlook plan(UpRequest request) throws InterruptedException;
+
+  /** What comes before a request in the queues that it waits in, by backend, where it is known. */
+  Map<String, JobsAhead> ahead(SessionName name) throws InterruptedException;
 
   /** All that have not ended. */
   List<SessionView> list();

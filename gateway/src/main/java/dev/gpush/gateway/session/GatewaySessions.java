@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.fabric.FabricPlans;
@@ -51,6 +52,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -275,6 +277,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     Optional<LiveSession> waiting = registry.waiting(request.name(), config.root());
     ResolvedUp wish = waiting.map(session -> asked.over(session.entry())).orElse(asked);
     return placement.outlook(requests.intent(name, config, wish), config, wish);
+  }
+
+  @Override
+  public Map<String, JobsAhead> ahead(SessionName name) throws InterruptedException {
+    return placement.ahead(find(name).entry().reservation());
   }
 
   @Override

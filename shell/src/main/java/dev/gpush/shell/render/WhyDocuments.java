@@ -1,5 +1,6 @@
 package dev.gpush.shell.render;
 
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
@@ -14,6 +15,7 @@ import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.StackGroup;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What {@code gpush why --json} prints; promised as {@link Documents} are. */
@@ -25,6 +27,7 @@ public final class WhyDocuments {
       Optional<RunView> run,
       Explanation answer,
       List<NodeStacks> nodes,
+      Map<String, JobsAhead> ahead,
       Trace trace) {
     return Json.object(
         "session", session.map(view -> view.name().text()),
@@ -35,7 +38,18 @@ public final class WhyDocuments {
         "try", answer.remedies().stream().map(Clean::masked).toList(),
         "groups", StackGroup.ofNodes(nodes).stream().map(WhyDocuments::group).toList(),
         "nodes", nodes.stream().map(WhyDocuments::node).toList(),
+        "ahead",
+            ahead.entrySet().stream().map(each -> ahead(each.getKey(), each.getValue())).toList(),
         "trace", Documents.trace(trace));
+  }
+
+  private static Json.Obj ahead(String backend, JobsAhead jobs) {
+    return Json.object(
+        "backend", backend,
+        "queue", Clean.masked(jobs.queue()),
+        "jobs", jobs.jobs(),
+        "who", jobs.who().stream().map(Clean::masked).toList(),
+        "others_hidden", jobs.othersHidden());
   }
 
   private static Json.Obj evidence(Evidence each) {

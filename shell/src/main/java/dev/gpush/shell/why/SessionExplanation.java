@@ -1,11 +1,13 @@
 package dev.gpush.shell.why;
 
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.Outlook.Smaller;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.core.task.DurationText;
+import dev.gpush.core.text.Phrase;
 import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.text.RunFailureText;
 import dev.gpush.shell.why.Explanation.Code;
@@ -25,11 +27,23 @@ public final class SessionExplanation {
 
   private SessionExplanation() {}
 
+  /**
+   * What is known about a wait besides its reason, by backend.
+   *
+   * @param ahead what comes before it in the queues
+   * @param smaller what would be granted now
+   */
+  public record Wait(Map<String, JobsAhead> ahead, Map<String, Smaller> smaller) {
+    public static Wait unknown() {
+      return new Wait(Map.of(), Map.of());
+    }
+  }
+
   /** Of one without nodes; runs can be on no other. */
   public static Explanation of(
-      SessionView session, Map<String, Smaller> smaller, SessionCommands commands, Instant now) {
+      SessionView session, Wait wait, SessionCommands commands, Instant now) {
     return waits(session)
-        ? queued(session, smaller, commands, now)
+        ? queued(session, wait, commands, now)
         : of(session, Optional.empty(), commands, now);
   }
 
@@ -52,7 +66,7 @@ public final class SessionExplanation {
           "gpush login " + login.get());
     }
     return switch (session.state()) {
-      case ASKED, QUEUED -> queued(session, Map.of(), commands, now);
+      case ASKED, QUEUED -> queued(session, Wait.unknown(), commands, now);
       case GRANTED ->
           Explanation.of(
               Code.STARTING,
@@ -77,11 +91,9 @@ public final class SessionExplanation {
     return detail.isEmpty() ? "" : ": " + detail;
   }
 
-  /**
-   * @param smaller what each backend would grant now
-   */
   private static Explanation queued(
-      SessionView session, Map<String, Smaller> smaller, SessionCommands commands, Instant now) {
+      SessionView session, Wait wait, SessionCommands commands, Instant now) {
+    Map<String, Smaller> smaller = wait.smaller();
     Duration since = Duration.between(session.created(), now);
     String name = session.name().text();
     String down = "gpush down " + name;
@@ -104,10 +116,26 @@ public final class SessionExplanation {
                     : " says when this one could start"),
             other.map(up -> down + ", then " + up).orElse(""),
             down + " cancels it");
+    for (Map.Entry<String, JobsAhead> each : wait.ahead().entrySet()) {
+      String where = wait.ahead().size() > 1 ? "on " + each.getKey() + ", " : "";
+      found = found.with(where + ahead(each.getValue()));
+    }
     for (Map.Entry<String, Smaller> each : smaller.entrySet()) {
       found = found.with(each.getKey() + " would grant " + each.getValue().options() + " now");
     }
     return found;
+  }
+
+  private static String ahead(JobsAhead jobs) {
+    String count = jobs.jobs() == 0 ? "no" : Phrase.count(jobs.jobs());
+    return count
+        + (jobs.jobs() > 1 ? " jobs" : " job")
+        + (jobs.othersHidden() ? " of yours" : "")
+        + (jobs.jobs() > 1 ? " are" : " is")
+        + " ahead of it in "
+        + jobs.queue()
+        + (jobs.who().isEmpty() ? "" : ": " + String.join(", ", jobs.who()))
+        + (jobs.othersHidden() ? "; the site hides the jobs of other users" : "");
   }
 
   private static Explanation ready(

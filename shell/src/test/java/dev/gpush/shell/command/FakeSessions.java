@@ -1,5 +1,6 @@
 package dev.gpush.shell.command;
 
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
@@ -53,6 +54,7 @@ public final class FakeSessions implements Sessions {
   List<String> chosen = List.of();
   String why = "";
   Map<String, Outlook.Smaller> smaller = Map.of();
+  Map<String, JobsAhead> ahead = Map.of();
 
   /** What happens while backends are asked for a plan. */
   Work<Boolean, RuntimeException> planning = () -> true;
@@ -215,6 +217,11 @@ public final class FakeSessions implements Sessions {
                         false))
             .toList();
     return new Outlook(offers, chosen, why, smaller);
+  }
+
+  @Override
+  public Map<String, JobsAhead> ahead(SessionName name) {
+    return ahead;
   }
 
   @Override

@@ -32,7 +32,7 @@ final class JsonTest {
       """
       ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity price cost generation runs python warm synced trace
       nodes > node host address gpu_model slots claimed cpus workspace link activity generation python agent_pid
-      why 7 > session run verdict text evidence try groups nodes trace
+      why 7 > session run verdict text evidence try groups nodes ahead trace
       top --once > session at nodes runs stands_out
       runs > run session kind state exit words mode ranks slots generation snapshot python started ended duration_s failure network trace
       up --dry-run > backend when detail estimate_s holders would_fit price smaller chosen why

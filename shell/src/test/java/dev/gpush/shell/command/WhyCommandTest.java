@@ -9,6 +9,7 @@ import static dev.gpush.shell.why.WhyFixture.with;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
@@ -23,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -180,6 +182,63 @@ final class WhyCommandTest {
         Optional.of("devbox"),
         desk.sessions.asked.getFirst().name().map(SessionName::text),
         "of its own request");
+  }
+
+  @Test
+  void whoIsAheadOfARequestThatWaitsIsSaid() {
+    desk.sessions.change(new ViewChange(devbox).queued("4 of 19").view());
+    List<String> who = List.of("2 of ann (8 GPUs)", "1 of bob (16 GPUs, held by its own limit)");
+    desk.sessions.ahead = Map.of("hpc", new JobsAhead("partition gpu", 3, who, false));
+
+    desk.expect(
+        """
+        $ gpush why
+        devbox has waited for 2 cpu nodes on local for 12m: 4 of 19
+          3 jobs are ahead of it in partition gpu: 2 of ann (8 GPUs), 1 of bob (16 GPUs, held by its own limit)
+          try: gpush up --dry-run says what smaller request would start, and when this one
+               gpush down devbox cancels it
+        """);
+
+    FakeInvocation client = desk.client("gpush why --json");
+    assertEquals(0, desk.call(client), client.errText());
+    assertEquals(
+        List.of(
+            Json.object(
+                "backend",
+                "hpc",
+                "queue",
+                "partition gpu",
+                "jobs",
+                3,
+                "who",
+                who,
+                "others_hidden",
+                false)),
+        Json.parse(client.outText()).items("ahead"));
+  }
+
+  @Test
+  void howManyAreAheadIsSaidOfEachQueueAndWhatIsHiddenToo() {
+    desk.sessions.change(new ViewChange(devbox).queued("waits").view());
+    assertAhead(
+        "no job is ahead of it in partition gpu",
+        Map.of("hpc", new JobsAhead("partition gpu", 0, List.of(), false)));
+    assertAhead(
+        "1 job of yours is ahead of it in partition gpu: 1 of yours (8 GPUs); the site hides the"
+            + " jobs of other users",
+        Map.of("hpc", new JobsAhead("partition gpu", 1, List.of("1 of yours (8 GPUs)"), true)));
+    var both = new LinkedHashMap<String, JobsAhead>();
+    both.put("hpc", new JobsAhead("partition gpu", 2, List.of("2 of ann"), false));
+    both.put("cw", new JobsAhead("the cluster queue of team", 0, List.of(), false));
+    assertAhead("on hpc, 2 jobs are ahead of it in partition gpu: 2 of ann", both);
+    assertAhead("on cw, no job is ahead of it in the cluster queue of team", both);
+  }
+
+  private void assertAhead(String line, Map<String, JobsAhead> ahead) {
+    desk.sessions.ahead = ahead;
+    FakeInvocation client = desk.client("gpush why");
+    assertEquals(0, desk.call(client), client.errText());
+    assertTrue(client.outText().contains("  " + line + "\n"), client.outText());
   }
 
   /** A cluster that does not answer keeps the answer no longer than this. */

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Capabilities.Places;
+import dev.gpush.core.backend.Capabilities.QueueOrder;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
@@ -129,7 +130,9 @@ public final class FakeBackend implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    return hasQueue ? capabilities.with(RequestQueue.class, this::resume) : capabilities;
+    return hasQueue
+        ? capabilities.with(RequestQueue.class, this::resume).with(QueueOrder.class, site::ahead)
+        : capabilities;
   }
 
   @Override

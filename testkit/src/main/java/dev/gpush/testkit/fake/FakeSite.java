@@ -1,5 +1,6 @@
 package dev.gpush.testkit.fake;
 
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
@@ -124,6 +125,21 @@ public final class FakeSite {
     synchronized (lock) {
       int at = List.copyOf(queue.keySet()).indexOf(gang);
       return at < 0 ? Optional.empty() : Optional.of((at + 1) + " of " + queue.size());
+    }
+  }
+
+  /** The sessions before it, while it waits. */
+  Optional<JobsAhead> ahead(GangId gang) {
+    synchronized (lock) {
+      int at = List.copyOf(queue.keySet()).indexOf(gang);
+      List<String> who =
+          queue.values().stream()
+              .limit(Math.max(0, at))
+              .map(each -> each.request().requester().session())
+              .toList();
+      return at < 0
+          ? Optional.empty()
+          : Optional.of(new JobsAhead("the pretended queue", at, who, false));
     }
   }
 

@@ -36,8 +36,10 @@ import dev.gpush.core.backend.Capabilities.AgentRestarts;
 import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Capabilities.Lending;
 import dev.gpush.core.backend.Capabilities.Places;
+import dev.gpush.core.backend.Capabilities.QueueOrder;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
@@ -166,11 +168,19 @@ public final class KubernetesBackend implements Backend {
   public Capabilities capabilities() {
     return Capabilities.of(Capability.IMAGES, Capability.VOLUMES)
         .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
+        .with(QueueOrder.class, gang -> told(() -> ahead(gang)))
         .with(Lending.class, name -> told(() -> loans.lend(name)))
         .with(AgentPipes.class, (gang, node) -> agents.waiting(gang.id(), node))
         .with(AgentLinks.class, linked -> new KubernetesBackend(this, agents.withLinks(linked)))
         .with(Places.class, new KeptPlaces())
         .with(AgentRestarts.class, this::restart);
+  }
+
+  private Optional<JobsAhead> ahead(GangId gang) throws InterruptedException, Unanswered {
+    Optional<Json> job = place.job(gang);
+    return job.isEmpty()
+        ? Optional.empty()
+        : GangSystems.of(place).system().ahead(place, job.get());
   }
 
   private final class KeptPlaces implements Places {

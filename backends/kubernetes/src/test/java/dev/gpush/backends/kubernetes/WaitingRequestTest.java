@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.BackendFailure;
@@ -31,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -53,6 +55,7 @@ final class WaitingRequestTest {
   /** A suspended Job in a cluster whose nodes a test sets. */
   private static final class FakeServer implements ApiServer {
     final Map<String, Json> answers = new ConcurrentHashMap<>();
+    final Set<String> forbidden = ConcurrentHashMap.newKeySet();
     volatile boolean isFull;
     final ConcurrentLinkedQueue<String> changes = new ConcurrentLinkedQueue<>();
 
@@ -67,7 +70,10 @@ final class WaitingRequestTest {
     }
 
     @Override
-    public Json get(String path) {
+    public Json get(String path) throws ApiRefusal {
+      if (forbidden.contains(path)) {
+        throw new ApiRefusal(403, "Forbidden", path);
+      }
       return answers.getOrDefault(path.replaceFirst("[?].*", ""), items());
     }
 
@@ -214,7 +220,51 @@ final class WaitingRequestTest {
     assertWaitsForKueue();
   }
 
-  private void assertWaitsForKueue() throws Exception {
+  /** Of other queues of the cluster queue only the positions are known. */
+  @Test
+  void kueueSaysWhichJobsAreAhead() {
+    waitInKueue();
+    String pending =
+        "/apis/visibility.kueue.x-k8s.io/v1beta1/namespaces/ml/localqueues/team/pendingworkloads";
+    server.answers.put(pending, items(pending("a", 2), pending("w", 3), pending("b", 0)));
+
+    assertEquals(
+        Optional.of(
+            new JobsAhead(
+                "the cluster queue of team",
+                3,
+                List.of("job-b", "job-a", "1 of other queues"),
+                false)),
+        ahead("kueue"));
+    assertEquals(Optional.empty(), ahead("plain"));
+
+    server.answers.put(pending, items(pending("w", 0)));
+    assertEquals(
+        Optional.of(new JobsAhead("the cluster queue of team", 0, List.of(), false)),
+        ahead("kueue"));
+    server.answers.put(pending, items(pending("a", 0)));
+    assertEquals(Optional.empty(), ahead("kueue"), "it has quota");
+    server.forbidden.add(pending);
+    assertEquals(Optional.empty(), ahead("kueue"));
+  }
+
+  private Optional<JobsAhead> ahead(String gang) {
+    return backend(gang).capabilities().queueOrder().orElseThrow().ahead(request.gang());
+  }
+
+  private static Json pending(String name, int position) {
+    return Json.object(
+        "metadata",
+        Json.object(
+            "name",
+            name,
+            "ownerReferences",
+            List.of(Json.object("kind", "Job", "name", "job-" + name))),
+        "positionInClusterQueue",
+        position);
+  }
+
+  private void waitInKueue() {
     Json job =
         Json.object(
             "metadata", Json.object("name", "gpush-1", "uid", "u"),
@@ -246,6 +296,10 @@ final class WaitingRequestTest {
     server.answers.put(kueue + "/namespaces/ml/workloads", items(workload));
     server.answers.put("/apis/batch/v1/namespaces/ml/jobs", items(job));
     server.answers.put(NODES, items(node("n1", false), node("n2", false)));
+  }
+
+  private void assertWaitsForKueue() throws Exception {
+    waitInKueue();
     var said = new LinkedBlockingQueue<String>();
     var queue = backend("kueue").capabilities().queue().orElseThrow();
     Waiter waiter =

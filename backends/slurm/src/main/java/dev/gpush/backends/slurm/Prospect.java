@@ -93,13 +93,10 @@ final class Prospect {
         site.queue().everybody(job.partition()).stream().filter(SlurmJob::isWaiting).toList();
     long before =
         waiting.stream()
-            .filter(
-                other ->
-                    other.priority() > job.priority()
-                        || (other.priority() == job.priority() && other.id() < job.id()))
-            .mapToLong(SlurmJob::tasks)
+            .filter(other -> other.comesBefore(job))
+            .mapToLong(other -> other.size().tasks())
             .sum();
-    long all = waiting.stream().mapToLong(SlurmJob::tasks).sum();
+    long all = waiting.stream().mapToLong(other -> other.size().tasks()).sum();
     place = all > 1 ? (before + 1) + " of " + all : "";
     times = site.clock().map(there -> new Times(there, site.time().now()));
   }

@@ -20,6 +20,7 @@ import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Capabilities.Logins;
 import dev.gpush.core.backend.Capabilities.PipeLimit;
 import dev.gpush.core.backend.Capabilities.Places;
+import dev.gpush.core.backend.Capabilities.QueueOrder;
 import dev.gpush.core.backend.Capabilities.RequestQueue;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.LinkedAgents;
@@ -135,6 +136,7 @@ public final class SlurmBackend implements Backend {
     Capabilities all =
         Capabilities.of(Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES)
             .with(RequestQueue.class, (request, waiter) -> reservation(request, waiter).resume())
+            .with(QueueOrder.class, gang -> told(() -> site.queue().ahead(gang)))
             .with(PipeLimit.class, new FewSteps())
             .with(AgentLinks.class, agents -> new SlurmBackend(this, agents, places))
             .with(Logins.class, () -> gates);

@@ -51,7 +51,11 @@ final class FakeSlurm implements Machine, AutoCloseable {
     this.folder = folder;
     this.clock = clock;
     findsUsers();
-    program("scontrol", "case \" $* \" in *' -a '*) cat \"$HOME/nodes\";; esac");
+    program("id", "echo ann");
+    program(
+        "scontrol",
+        "case \" $* \" in *' config '*) cat \"$HOME/config\";; *' -a '*) cat \"$HOME/nodes\";; esac");
+    keepsPrivate("none");
     program("sbatch", "echo 'sbatch: Job 8 to start at 2026-01-01T00:00:00' >&2");
     program("sinfo", "echo slurm 24.11.5");
     program(
@@ -75,6 +79,25 @@ final class FakeSlurm implements Machine, AutoCloseable {
         NodeName=g2 CPUTot=8 RealMemory=64000 State=IDLE Partitions=lab
         """);
     runs("9:00:00");
+  }
+
+  /** What it shows only to those whose it is. */
+  void keepsPrivate(String what) throws IOException {
+    Files.writeString(
+        folder.resolve("config"),
+        "PriorityType            = priority/multifactor\nPrivateData             = " + what + "\n");
+  }
+
+  /**
+   * The job of the gang waits, and so do these: each a line of squeue with | between the fields.
+   */
+  void waits(String... others) throws IOException {
+    Files.writeString(
+        folder.resolve("jobs"), (own() + String.join("\n", others) + "\n").replace('|', '\u001f'));
+  }
+
+  private static String own() {
+    return "7|gpush-" + GANG.text() + "|ann|PENDING|Priority|lab|N/A||1:00:00|500|2|gres:gpu:8|\n";
   }
 
   /** Its user database does not answer. */
@@ -116,6 +139,8 @@ final class FakeSlurm implements Machine, AutoCloseable {
                 "g[1-2]",
                 left,
                 "1",
+                "2",
+                "N/A",
                 "")
             + "\n");
   }

@@ -77,6 +77,8 @@ final class ProspectTest {
             "",
             "1:00:00",
             "" + priority,
+            "1",
+            "gres:gpu:8",
             ""));
   }
 

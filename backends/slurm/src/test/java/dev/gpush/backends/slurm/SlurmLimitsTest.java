@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.backend.Capabilities.QueueOrder;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
@@ -17,6 +19,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -109,6 +112,44 @@ final class SlurmLimitsTest {
       var failure = assertInstanceOf(BackendFailure.NeverFits.class, refused.failure());
       assertEquals("the partition does not allow that much time", failure.reason());
       assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void theJobsAheadAreCountedWithTheirGpus() throws Exception {
+    try (var place = SlurmPlace.of("limits");
+        var tasks = Tasks.named("waits", (_, _) -> {})) {
+      SlurmBackend backend = backend(place, in("full"));
+      QueueOrder order = backend.capabilities().queueOrder().orElseThrow();
+      GangRequest request = place.request(1, "H100:8", BackendContract.LONG);
+      String array =
+          place
+              .rig()
+              .ann(
+                  "sbatch",
+                  "--parsable",
+                  "-p",
+                  "full",
+                  "--array=1-3",
+                  "--gres=gpu:h100:4",
+                  "-o",
+                  "/dev/null",
+                  "--wrap",
+                  "sleep 600");
+      try {
+        Task<Gang, RuntimeException> waiting =
+            tasks.fork("reserve", () -> backend.reserve(request));
+        SlurmPlace.until(() -> order.ahead(request.gang()).isPresent());
+
+        assertEquals(
+            Optional.of(new JobsAhead("partition full", 3, List.of("3 of yours (12 GPUs)"), false)),
+            order.ahead(request.gang()));
+        waiting.cancel();
+        SlurmPlace.until(() -> order.ahead(request.gang()).isEmpty());
+      } finally {
+        place.rig().ann("scancel", array);
+      }
+      SlurmPlace.until(() -> place.leftovers().isEmpty());
     }
   }
 

@@ -121,7 +121,8 @@ final class TextFormatsTest {
       value = {
         "7 | 1",
         "7_12 | 1",
-        "7+1 | 1",
+        "7+0 | 1",
+        "7+1 | 0",
         "7_[3] | 1",
         "7_[1-3] | 3",
         "7_[1-5000%50] | 5000",
@@ -130,19 +131,20 @@ final class TextFormatsTest {
         "7_[x] | 1",
       })
   void anArrayThatWaitsIsAllItsTasks(String id, long tasks) {
-    String line = String.join("\u001f", id, "x", "u", "PENDING", "", "gpu", "", "", "", "9", "");
+    String line =
+        String.join("\u001f", id, "x", "u", "PENDING", "", "gpu", "", "", "", "9", "1", "", "");
 
     SlurmJob job = SlurmJob.parseAll(line).getFirst();
 
     assertEquals(7, job.id());
-    assertEquals(tasks, job.tasks());
+    assertEquals(tasks, job.size().tasks());
     assertEquals(id.equals("7") ? List.of(job) : List.of(), SlurmJob.parse(line));
   }
 
   @Test
   void linesThatAreNoJobsArePassedOver() {
     String array =
-        String.join("\u001f", "7_[1-3]", "x", "u", "PENDING", "", "", "", "", "", "", "");
+        String.join("\u001f", "7_[1-3]", "x", "u", "PENDING", "", "", "", "", "", "", "", "", "");
     String text = "CLUSTER: a\n\nWelcome to HPC!\n" + array + "\n";
     assertEquals(List.of(), SlurmJob.parse(text));
     assertEquals(1, SlurmJob.parseAll(text).size());

@@ -167,7 +167,7 @@ final class WordsTest {
       SlurmJob job =
           new SlurmJob(
               7,
-              1,
+              new SlurmJob.Size(1, 1, 0),
               new SlurmJob.Label("", "", ""),
               new SlurmJob.Status(state, ""),
               "",

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.placement;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
@@ -75,6 +76,29 @@ public final class Placement {
       }
     }
     return new Outlook(offers, choice.first(), String.join("; ", why), smaller);
+  }
+
+  /** What comes before it in the queues that it waits in, by backend, where that is known. */
+  public Map<String, JobsAhead> ahead(Reservation waiting) throws InterruptedException {
+    List<Bid> bids = waiting.wanted();
+    List<Optional<JobsAhead>> answers = tasks.each("ahead", bids, this::ahead);
+    var found = new LinkedHashMap<String, JobsAhead>();
+    for (int i = 0; i < bids.size(); i++) {
+      String backend = bids.get(i).backend();
+      answers.get(i).ifPresent(each -> found.put(backend, each));
+    }
+    return found;
+  }
+
+  private Optional<JobsAhead> ahead(Bid bid) {
+    try {
+      return backends
+          .named(bid.backend())
+          .flatMap(now -> bid.at(now).capabilities().queueOrder())
+          .flatMap(order -> order.ahead(bid.gang()));
+    } catch (GpushException silent) {
+      return Optional.empty();
+    }
   }
 
   /** Fails unless some backend could grant the request, now or later. */

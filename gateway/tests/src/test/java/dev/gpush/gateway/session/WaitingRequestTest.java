@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
@@ -28,6 +29,7 @@ import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -139,6 +141,20 @@ final class WaitingRequestTest {
     assertEquals(SessionState.READY, ready.state());
     assertFalse(ready.isNew(), "it was asked for by another command");
     assertEquals(asked, rig.gang(ready));
+    down(gateway);
+  }
+
+  @Test
+  void whatIsAheadIsKnownWhileItWaits() throws Exception {
+    GatewaySessions gateway = gateway("hpc");
+    Command waits = upAndWait(gateway, talk);
+
+    assertEquals(
+        Map.of("hpc", new JobsAhead("the pretended queue", 0, List.of(), false)),
+        gateway.ahead(DEVBOX));
+    places.free("hpc");
+    waits.get();
+    assertEquals(Map.of(), gateway.ahead(DEVBOX));
     down(gateway);
   }
 

@@ -1,5 +1,6 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.LogRequest;
@@ -8,11 +9,14 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.session.Outlook.Smaller;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.text.Clean;
 import dev.gpush.core.text.SessionCommands;
 import dev.gpush.shell.command.call.Action;
@@ -28,6 +32,7 @@ import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.RunExplanation;
 import dev.gpush.shell.why.RunExplanation.Subject;
 import dev.gpush.shell.why.SessionExplanation;
+import dev.gpush.shell.why.SessionExplanation.Wait;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -74,9 +79,14 @@ public final class WhyCommand implements Action {
       Optional<SessionView> session,
       Optional<RunView> run,
       Explanation explanation,
-      List<NodeStacks> nodes) {
+      List<NodeStacks> nodes,
+      Map<String, JobsAhead> ahead) {
     static Answer of(SessionView session, Optional<RunView> run, Explanation explanation) {
-      return new Answer(Optional.of(session), run, explanation, List.of());
+      return new Answer(Optional.of(session), run, explanation, List.of(), Map.of());
+    }
+
+    Answer with(Explanation other) {
+      return new Answer(session, run, other, nodes, ahead);
     }
 
     /** Of the start of what it is about. */
@@ -93,7 +103,7 @@ public final class WhyCommand implements Action {
       return (isStarting ? TraceText.present(trace()) : TraceText.slow(trace()))
           .filter(_ -> explanation.code() != Code.QUEUED)
           .map(line -> explanation.with(new Evidence(line, List.of())))
-          .map(found -> new Answer(session, run, found, nodes))
+          .map(this::with)
           .orElse(this);
     }
   }
@@ -111,6 +121,7 @@ public final class WhyCommand implements Action {
               answer.run(),
               answer.explanation(),
               answer.nodes(),
+              answer.ahead(),
               answer.trace()));
     } else {
       print(call, answer.explanation());
@@ -130,27 +141,39 @@ public final class WhyCommand implements Action {
           Optional.empty(),
           Optional.empty(),
           SessionExplanation.ofRequest(failed.get(), commands(call), call.now()),
-          List.of());
+          List.of(),
+          Map.of());
     }
     SessionView session = call.session(what.or(call::named));
     return session.state().hasNodes() ? withNodes(call, session) : withoutNodes(call, session);
   }
 
   private Answer withoutNodes(Call call, SessionView session) throws InterruptedException {
-    Map<String, Smaller> smaller =
-        SessionExplanation.waits(session) ? smaller(call, session) : Map.of();
-    Explanation found = SessionExplanation.of(session, smaller, commands(call), call.now());
-    return Answer.of(session, Optional.empty(), found);
+    Wait wait = SessionExplanation.waits(session) ? wait(call, session) : Wait.unknown();
+    Explanation found = SessionExplanation.of(session, wait, commands(call), call.now());
+    return new Answer(Optional.of(session), Optional.empty(), found, List.of(), wait.ahead());
   }
 
-  /** What would be granted now; none where that is not known in time. */
-  private static Map<String, Smaller> smaller(Call call, SessionView session)
-      throws InterruptedException {
+  /** Asks both at once, and leaves out what is not known in time. */
+  private static Wait wait(Call call, SessionView session) throws InterruptedException {
     UpRequest request =
         UpRequest.of(session.root(), call.environment()).named(Optional.of(session.name()));
+    Sessions sessions = call.services().sessions();
     try (Tasks tasks = Tasks.named("why", (_, bug) -> report(call, bug))) {
-      Duration limit = call.services().timing().planLimit();
-      return tasks.within(limit, "plan", () -> call.services().sessions().plan(request)).smaller();
+      Task<Map<String, JobsAhead>, RuntimeException> ahead =
+          tasks.fork(
+              "queue", () -> inTime(call, tasks, "ahead", () -> sessions.ahead(session.name())));
+      Map<String, Smaller> smaller =
+          inTime(call, tasks, "plan", () -> sessions.plan(request).smaller());
+      return new Wait(ahead.get(), smaller);
+    }
+  }
+
+  private static <T> Map<String, T> inTime(
+      Call call, Tasks tasks, String task, Work<Map<String, T>, RuntimeException> question)
+      throws InterruptedException {
+    try {
+      return tasks.within(call.services().timing().planLimit(), task, question);
     } catch (TimeoutException | GpushException noAnswer) {
       return Map.of();
     }
@@ -199,7 +222,7 @@ public final class WhyCommand implements Action {
         String line = "run " + other.number() + " is in progress, too: " + question;
         explanation = explanation.with(new Evidence(line, List.of()));
       }
-      return new Answer(answer.session(), answer.run(), explanation, answer.nodes());
+      return answer.with(explanation);
     }
     Optional<RunView> last =
         runs.stream()
@@ -271,7 +294,7 @@ public final class WhyCommand implements Action {
       List<NodeStacks> nodes,
       TopPicture picture) {
     Explanation found = new RunExplanation(subject, commands(call), nodes, picture).explain();
-    return new Answer(Optional.of(session), run, found, nodes);
+    return new Answer(Optional.of(session), run, found, nodes, Map.of());
   }
 
   /** Of the rank that failed first, where there is one. */

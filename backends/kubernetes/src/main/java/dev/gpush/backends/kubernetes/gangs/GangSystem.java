@@ -4,6 +4,7 @@ import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.List;
@@ -67,6 +68,12 @@ public interface GangSystem {
   /** Its reason why a gang waits; empty when only the pods have one. */
   Optional<Waiting> waiting(Namespace place, Json job, Pods pods)
       throws InterruptedException, Unanswered;
+
+  /** What it considers before a gang that waits; empty if it does not say. */
+  default Optional<JobsAhead> ahead(Namespace place, Json job)
+      throws InterruptedException, Unanswered {
+    return Optional.empty();
+  }
 
   /**
    * Why it waits.

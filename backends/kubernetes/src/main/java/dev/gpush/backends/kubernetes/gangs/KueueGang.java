@@ -7,7 +7,11 @@ import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Phrase;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -21,6 +25,10 @@ import java.util.Set;
  */
 public record KueueGang(String queue, String version, Optional<String> near) implements GangSystem {
   static final String GROUP = "kueue.x-k8s.io";
+
+  /** More jobs are only counted. */
+  private static final int MOST = 5;
+
   private static final String VISIBILITY = "/apis/visibility.kueue.x-k8s.io/";
 
   /** A quota that is too small, and not only used up. */
@@ -131,14 +139,9 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
       throws InterruptedException, Unanswered {
     String in = "in the queue " + queue + ": ";
     try {
-      List<Json> pending =
-          place
-              .api()
-              .get(place.path(VISIBILITY + version, "localqueues", queue) + "/pendingworkloads")
-              .items("items");
-      for (Json each : pending) {
-        if (each.object("metadata").text("name").orElse("").equals(workload)) {
-          long before = each.number("positionInClusterQueue").orElse(0L);
+      for (Json each : pending(place)) {
+        if (name(each).equals(workload)) {
+          long before = before(each);
           return (before + 1) + (before == 0 ? " (next) " : " ") + in;
         }
       }
@@ -146,5 +149,63 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
     } catch (ApiRefusal | Unanswered none) {
       return in;
     }
+  }
+
+  @Override
+  public Optional<JobsAhead> ahead(Namespace place, Json job)
+      throws InterruptedException, Unanswered {
+    try {
+      List<String> own = workloads(place, job).stream().map(KueueGang::name).toList();
+      List<Json> pending = pending(place);
+      return pending.stream()
+          .filter(each -> own.contains(name(each)))
+          .findFirst()
+          .map(each -> ahead(pending, before(each)));
+    } catch (ApiRefusal none) {
+      return Optional.empty();
+    }
+  }
+
+  /** Only those of its own queue have names here. */
+  private JobsAhead ahead(List<Json> pending, long count) {
+    List<String> names =
+        pending.stream()
+            .filter(each -> before(each) < count)
+            .sorted(Comparator.comparingLong(KueueGang::before))
+            .map(KueueGang::owner)
+            .toList();
+    var who = new ArrayList<>(names.stream().limit(MOST).toList());
+    if (names.size() > MOST) {
+      who.add(Phrase.count(names.size() - MOST) + " more of " + queue);
+    }
+    if (count > names.size()) {
+      who.add(Phrase.count(count - names.size()) + " of other queues");
+    }
+    return new JobsAhead("the cluster queue of " + queue, count, who, false);
+  }
+
+  /** Those of this queue that wait for quota, with their positions. */
+  private List<Json> pending(Namespace place) throws InterruptedException, Unanswered, ApiRefusal {
+    return place
+        .api()
+        .get(place.path(VISIBILITY + version, "localqueues", queue) + "/pendingworkloads")
+        .items("items");
+  }
+
+  private static long before(Json workload) {
+    return workload.number("positionInClusterQueue").orElse(0L);
+  }
+
+  private static String name(Json workload) {
+    return workload.object("metadata").text("name").orElse("");
+  }
+
+  /** The Job or the like; a workload without one has only its own name. */
+  private static String owner(Json workload) {
+    return ClusterText.clean(
+        workload.object("metadata").items("ownerReferences").stream()
+            .findFirst()
+            .flatMap(each -> each.text("name"))
+            .orElseGet(() -> name(workload)));
   }
 }

@@ -12,18 +12,37 @@ import java.util.regex.Pattern;
  * A job as squeue describes it.
  *
  * @param id of a task of an array, or of a part of a heterogeneous job, the number before it
- * @param tasks how many jobs it stands for: an array that waits is one line
  * @param nodes those that it has, as Slurm's list of hosts; empty while it waits
  */
 public record SlurmJob(
     long id,
-    long tasks,
+    Size size,
     Label label,
     Status status,
     String partition,
     Times times,
     String nodes,
     long priority) {
+  /**
+   * How much it is.
+   *
+   * @param tasks how many jobs it stands for: an array that waits is one line, and the further
+   *     parts of a heterogeneous job are lines of the same job
+   * @param nodes of one task
+   * @param gpus of each node; 0 if it asks for none, or not by node
+   */
+  public record Size(long tasks, long nodes, long gpus) {
+    /** Of all tasks. */
+    public long allNodes() {
+      return Math.max(1, tasks) * nodes;
+    }
+
+    /** Of all tasks. */
+    public long allGpus() {
+      return allNodes() * gpus;
+    }
+  }
+
   /** Who submitted it, and what is written on it. */
   public record Label(String name, String user, String comment) {}
 
@@ -47,9 +66,10 @@ public record SlurmJob(
 
   /** For squeue -o; {@link #line} reads the fields in this order. */
   public static final String FORMAT =
-      String.join(BETWEEN, "%i", "%j", "%u", "%T", "%r", "%P", "%S", "%N", "%L", "%Q", "%k");
+      String.join(
+          BETWEEN, "%i", "%j", "%u", "%T", "%r", "%P", "%S", "%N", "%L", "%Q", "%D", "%b", "%k");
 
-  private static final int FIELDS = 11;
+  private static final int FIELDS = 13;
 
   private static final Set<String> ENDED =
       Set.of(
@@ -75,6 +95,12 @@ public record SlurmJob(
           "EXPEDITING");
 
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
+
+  private static final Pattern NODES = Pattern.compile("[0-9]{1,6}");
+
+  /** {@code gpu}, {@code gres:gpu:h100:8}, {@code gres/gpu:8}. */
+  private static final Pattern GPUS =
+      Pattern.compile("(?:gres[:/])?gpu(?:[:=][^:=]+?)??(?:[:=]([0-9]{1,3}))?");
 
   /** {@code 123_7}, {@code 123_[1-50,60%5]}, {@code 123+0}. */
   private static final Pattern PART = Pattern.compile("([0-9]{1,18})([_+].*)");
@@ -105,7 +131,7 @@ public record SlurmJob(
    */
   private static long tasks(String part) {
     if (!part.startsWith("_[")) {
-      return 1;
+      return part.startsWith("+") && !part.equals("+0") ? 0 : 1;
     }
     long tasks = 0;
     for (String each : part.substring(2).replaceFirst("[%\\]].*", "").split(",", -1)) {
@@ -118,6 +144,14 @@ public record SlurmJob(
       }
     }
     return Math.max(1, tasks);
+  }
+
+  private static long gpus(String asked) {
+    return Arrays.stream(asked.split(","))
+        .map(GPUS::matcher)
+        .filter(Matcher::matches)
+        .mapToLong(gpu -> gpu.group(1) == null ? 1 : Long.parseLong(gpu.group(1)))
+        .sum();
   }
 
   /**
@@ -140,8 +174,11 @@ public record SlurmJob(
     var job =
         new SlurmJob(
             Long.parseLong(isPart ? part.group(1) : written),
-            isPart ? tasks(part.group(2)) : 1,
-            new Label(fields.get(1), fields.get(2), fields.get(10)),
+            new Size(
+                isPart ? tasks(part.group(2)) : 1,
+                NODES.matcher(fields.get(10)).matches() ? Long.parseLong(fields.get(10)) : 0,
+                gpus(fields.get(11))),
+            new Label(fields.get(1), fields.get(2), fields.get(12)),
             new Status(fields.get(3), fields.get(4)),
             fields.get(5),
             new Times(fields.get(6), fields.get(8)),
@@ -156,6 +193,12 @@ public record SlurmJob(
 
   public boolean isWaiting() {
     return WAITING.contains(status.state());
+  }
+
+  /** It waits, and the scheduler considers it before the other one. */
+  public boolean comesBefore(SlurmJob other) {
+    return isWaiting()
+        && (priority > other.priority() || (priority == other.priority() && id < other.id()));
   }
 
   /** It has its nodes, and the script runs or is about to. */

@@ -1,12 +1,15 @@
 package dev.gpush.backends.slurm.command;
 
 import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.JobOrder;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.core.backend.JobsAhead;
 import dev.gpush.core.gang.GangId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The user's jobs in the queue, also those in hidden partitions. They are recognized by name,
@@ -36,6 +39,9 @@ public final class SlurmQueue {
           "-h",
           "-o",
           SlurmJob.FORMAT);
+
+  private static final Pattern PRIVATE_JOBS =
+      Pattern.compile("PrivateData *= *(?:.*,)?(?:jobs|all)(?:,.*)?");
 
   private final SlurmCommands commands;
   private final LoginNode login;
@@ -80,6 +86,25 @@ public final class SlurmQueue {
       command.addAll(List.of("-p", partitions));
     }
     return SlurmJob.parseAll(commands.read("squeue", command));
+  }
+
+  /** The jobs that the scheduler considers before that of a gang, while it waits. */
+  public Optional<JobsAhead> ahead(GangId gang) throws InterruptedException, Unanswered {
+    Optional<SlurmJob> waiting = living(of(gang)).filter(SlurmJob::isWaiting);
+    if (waiting.isEmpty()) {
+      return Optional.empty();
+    }
+    List<SlurmJob> all = everybody(waiting.get().partition());
+    var order = new JobOrder(waiting.get(), login.facts().user());
+    // Where jobs are private, operators see all the same.
+    return Optional.of(order.ahead(all, order.areAllOwn(all) && hidesOthers()));
+  }
+
+  private boolean hidesOthers() throws InterruptedException, Unanswered {
+    return commands
+        .read(List.of("scontrol", "show", "config"))
+        .lines()
+        .anyMatch(line -> PRIVATE_JOBS.matcher(line.strip()).matches());
   }
 
   /** The gang's job: of several, the oldest, because a lost reply may have caused a second one. */
