@@ -16,9 +16,9 @@ AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, AGENT)
 
 from gpush_agent.core.refused import Refused  # noqa: E402
-from gpush_agent.files import sync, trash, unsaved  # noqa: E402
+from gpush_agent.core.wholefile import write_all  # noqa: E402
+from gpush_agent.files import release, sync, trash, unsaved  # noqa: E402
 from gpush_agent.files.root import Root  # noqa: E402
-from gpush_agent.files.state import write_all  # noqa: E402
 from gpush_agent.files.tree import is_settled, parts_of  # noqa: E402
 from run import slow  # noqa: E402
 
@@ -521,7 +521,7 @@ class TroubleTest(FilesTest):
             again.push(second)
             self.assertEqual(self.tree(), dict(second, foreign=b"theirs"), (seed, at))
             again.end()
-            self.assertEqual(sync.release(self.root, self.state), ["foreign"], (seed, at))
+            self.assertEqual(release.release(self.root, self.state), ["foreign"], (seed, at))
             self.assertEqual(self.tree(), {"foreign": b"theirs"}, (seed, at))
 
     @slow
@@ -567,7 +567,7 @@ class TroubleTest(FilesTest):
                 crashed.process.wait()
             else:
                 crashed.end()
-            self.assertEqual(sync.release(self.root, self.state), [], at)
+            self.assertEqual(release.release(self.root, self.state), [], at)
             self.assertEqual(os.listdir(self.base), [], at)
 
     def test_waits_for_the_lock_of_another_conversation(self):
@@ -683,7 +683,7 @@ class ReleaseTest(FilesTest):
         self.write("p/__pycache__/b.cpython-311.pyc", b"compiled")
         node.end()
 
-        self.assertEqual(sync.release(self.root, self.state), ["edited", "p/out/"])
+        self.assertEqual(release.release(self.root, self.state), ["edited", "p/out/"])
 
         self.assertEqual(self.tree(), {"edited": b"by hand", "p/out/ckpt": b"weights"})
         self.assertFalse(os.path.exists(self.state))
@@ -694,7 +694,7 @@ class ReleaseTest(FilesTest):
         node = self.gateway().open()
         node.push({"a": b"1"})
         node.end()
-        self.assertEqual(sync.release(self.root, self.state), [])
+        self.assertEqual(release.release(self.root, self.state), [])
         self.assertEqual(os.listdir(self.base), [])
 
     def test_keeps_the_trash(self):
@@ -702,7 +702,7 @@ class ReleaseTest(FilesTest):
         node = self.gateway().open()
         trash = node.push({"a": b"ours"}, overwrite=True)["trash"]
         node.end()
-        self.assertEqual(sync.release(self.root, self.state), [os.path.join(trash, "a")])
+        self.assertEqual(release.release(self.root, self.state), [os.path.join(trash, "a")])
         self.assertEqual(os.listdir(self.state), ["trash"])
 
     def test_keeps_what_runs_have_put_out(self):
@@ -714,18 +714,18 @@ class ReleaseTest(FilesTest):
         result = os.path.join(self.state, "outputs/run-2/loss")
         with open(result, "wb") as file:
             file.write(b"0.1")
-        self.assertEqual(sync.release(self.root, self.state), [result])
+        self.assertEqual(release.release(self.root, self.state), [result])
         self.assertEqual(os.listdir(os.path.join(self.state, "outputs")), ["run-2"])
 
     def test_is_not_troubled_by_nothing_garbage_or_a_second_time(self):
-        self.assertEqual(sync.release(self.root, self.state), [])
+        self.assertEqual(release.release(self.root, self.state), [])
         os.makedirs(self.state)
         for name in ("manifest.json", "txn"):
             with open(os.path.join(self.state, name), "wb") as file:
                 file.write(b"{torn")
         self.write("theirs", b"x")
-        self.assertEqual(sync.release(self.root, self.state), ["theirs"])
-        self.assertEqual(sync.release(self.root, self.state), [self.root])
+        self.assertEqual(release.release(self.root, self.state), ["theirs"])
+        self.assertEqual(release.release(self.root, self.state), [self.root])
 
 
 class PathTest(unittest.TestCase):

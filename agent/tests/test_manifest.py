@@ -1,4 +1,5 @@
 """The manifest on disk, whole and as a log, and its root."""
+import errno
 import hashlib
 import os
 import random
@@ -7,7 +8,7 @@ import tempfile
 import unittest
 
 import client  # noqa: F401  makes the agent importable
-from gpush_agent.files.manifest import LEAST_LOGGED, LOG, WHOLE
+from gpush_agent.files.manifest import GivesWay, LEAST_LOGGED, LOG, WHOLE
 from gpush_agent.files.root import Root
 from gpush_agent.files.state import Held, LARGE_FOLDER, Stage, State
 
@@ -16,6 +17,10 @@ CONTENTS = ["%064x" % number for number in range(4)]
 
 def entry(number):
     return ["file", number % 2, number, CONTENTS[number % 4], [number, number, number, number]]
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class ManifestTest(unittest.TestCase):
@@ -86,6 +91,99 @@ class ManifestTest(unittest.TestCase):
         other.save()
         self.held.load()
         self.assertEqual(self.held.entries["d1/f1"], entry(11))
+
+    def test_another_process_reads_only_what_is_new(self):
+        self.many()
+        other = self.loaded()
+        for number in range(3):
+            self.held.put("d1/f%d" % number, entry(9 + number))
+            self.held.drop("d2/f2")
+            self.held.made(["made", "folder-%d" % number])
+            self.held.unmade("folder-1")
+            self.held.generation += 1
+            self.held.save()
+            other.state.read = None     # of the whole file
+            self.assertTrue(other.load())
+            self.assertFalse(other.load())
+            self.assertEqual((other.entries, other.folders, other.generation, other.root, other.at),
+                             (self.held.entries, self.held.folders, self.held.generation, self.held.root, self.held.at))
+        other.put("d1/f7", entry(70))
+        other.save()
+        self.held.load()
+        self.assertEqual(self.held.root, Root.of(other.entries).value)
+        self.assertEqual(self.loaded().root, self.held.root)
+
+    def test_a_long_log_becomes_part_of_the_whole_unless_there_is_something_else_to_do(self):
+        self.many()
+        self.logged()
+        files = self.files()
+        for pieces in range(2):
+            wanted = [True] * pieces + [False]
+            with self.assertRaises(GivesWay):
+                self.held.save_whole(lambda: wanted.pop(0))
+            self.assertEqual(self.files(), files)
+        self.held.state.write = full_disk
+        with self.assertRaises(OSError):
+            self.held.save_whole()
+        del self.held.state.write
+        self.held.put("d1/f1", entry(3))
+        self.held.save()
+        self.assertEqual(self.files()[os.fsdecode(WHOLE)], files[os.fsdecode(WHOLE)])       # the log goes on
+        self.assertTrue(self.held.has_long_log())
+
+        self.held.save_whole()
+        self.assertEqual(sorted(os.listdir(self.folder)), ["generation", os.fsdecode(WHOLE)])
+        self.assertFalse(self.held.has_long_log())
+        self.assertEqual((self.loaded().entries, self.loaded().folders), (self.held.entries, {"new"}))
+
+    def test_one_that_is_killed_while_it_does_that_has_changed_nothing(self):
+        """Also where it is killed while it gives way."""
+        self.many()
+        self.logged()
+        known = self.held.entries, self.held.generation, self.held.folders, self.held.root
+        for is_wanted, least in (True, 7), (False, 2):
+            at = 0
+            while self.killed_at(at, is_wanted):
+                again = self.loaded()
+                self.assertEqual((again.entries, again.generation, again.folders, again.root), known, at)
+                at += 1
+            self.assertGreaterEqual(at, least)
+
+    def logged(self):
+        """More than half of what a log may have."""
+        self.held.made(["new"])
+        for number in range(251):
+            self.held.put("d%d/f%d" % (number % 7, number), entry(number + 1))
+        self.held.generation = 8
+        self.held.save()
+        self.assertTrue(self.held.has_long_log())
+
+    def files(self):
+        return dict((name, os.stat(self.path(os.fsencode(name))).st_mtime_ns) for name in os.listdir(self.folder))
+
+    def killed_at(self, at, is_wanted):
+        """Whether it was, before that change to the file system."""
+        pid = os.fork()
+        if pid == 0:
+            left = [at]
+
+            def counted(call):
+                def change(*args, **more):
+                    if left[0] == 0:
+                        os._exit(9)
+                    left[0] -= 1
+                    return call(*args, **more)
+                return change
+
+            for name in ("write", "rename", "unlink"):
+                setattr(os, name, counted(getattr(os, name)))
+            try:
+                self.loaded().save_whole(lambda: is_wanted)
+            except GivesWay:
+                pass
+            finally:
+                os._exit(0)
+        return os.waitpid(pid, 0)[1] >> 8 == 9
 
     def test_random_saves_and_a_log_that_is_cut_anywhere(self):
         seed = random.randrange(1 << 32)

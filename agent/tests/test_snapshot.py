@@ -11,7 +11,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.core.loop import Loop  # noqa: E402
 from gpush_agent.core.refused import Refused  # noqa: E402
-from gpush_agent.files import kept, snapshot, sync, unsaved  # noqa: E402
+from gpush_agent.files import kept, snapshot, unsaved  # noqa: E402
+from gpush_agent.files.release import release  # noqa: E402
 from gpush_agent.runs import journal, keeper, requests, rundir  # noqa: E402
 from test_files import FilesTest, Gateway  # noqa: E402
 from test_supervisor import RunTest, until  # noqa: E402
@@ -202,7 +203,7 @@ class SnapshotTest(FilesTest):
         put(b"1", self.tree, "out/model.pt")
         made.show()
         self.node.end()
-        self.assertEqual(sync.release(self.root, self.state), ["out/"])
+        self.assertEqual(release(self.root, self.state), ["out/"])
         self.assertEqual(read(self.root, "out/model.pt"), b"1")
         self.assertFalse(os.path.exists(self.state))
 
@@ -222,7 +223,7 @@ class SnapshotTest(FilesTest):
     def test_what_cannot_be_brought_home_stays_when_the_node_is_given_back(self):
         name = self.stuck()
         self.node.end()
-        kept_names = sync.release(self.root, self.state)
+        kept_names = release(self.root, self.state)
         self.assertIn(self.left(name), kept_names)
         self.assertEqual(read(self.left(name)), b"only here")
         self.assertEqual(os.listdir(os.path.dirname(self.left(name))).count("train.py"), 0)
@@ -490,7 +491,7 @@ class KeptTest(FilesTest):
     def test_goes_with_the_node(self):
         self.keep(CODE)
         self.node.end()
-        self.assertEqual(sync.release(self.root, self.state), [])
+        self.assertEqual(release(self.root, self.state), [])
         self.assertFalse(os.path.exists(self.state))
 
 

@@ -485,6 +485,29 @@ class ConversationTest(FilesTest):
             self.assertEqual(talk.watch.suspects, {"r/c.py"})
             talk.close()
 
+    def test_a_long_log_becomes_part_of_the_whole_when_no_request_comes(self):
+        idle, sync.IDLE_S = sync.IDLE_S, 0
+        log = os.path.join(self.state, "manifest.log")
+        source, requests = os.pipe()
+        try:
+            talk = sync.Conversation(source, os.open(os.devnull, os.O_WRONLY))
+            self.ask(talk, sync.TREE, {"root": self.root, "state": self.state, "node": 0})
+            for generation in (1, 2, 3):
+                self.commit(talk, generation, dict(("f%d" % number, b"%d" % generation) for number in range(40)))
+            talk.shorten(lambda: False)
+            os.write(requests, b"x")
+            talk.idle(source)
+            self.assertTrue(os.path.exists(log))
+
+            os.read(source, 1)
+            talk.idle(source)
+            self.assertFalse(os.path.exists(log))
+        finally:
+            sync.IDLE_S = idle
+            talk.close()
+            for fd in (source, requests, talk.out):
+                os.close(fd)
+
     @staticmethod
     def ask(talk, kind, value):
         talk.handle(kind, json.dumps(value).encode())

@@ -35,18 +35,19 @@ def copy_file(fd, target, mode):
 
 
 def replace(path, content, mode=0o600):
-    """Also when several processes do it at the same time; the last one counts. `content`: a text or bytes. Returns the
-    modification time, which is the file system's clock. On a full disk nothing is left."""
+    """Also when several processes do it at the same time; the last one counts. `content`: a text, bytes, or pieces of a text. Returns
+    the modification time, which is the file system's clock. When that fails, as on a full disk, nothing is left."""
     new = os.fsencode(path) + b".new-%d" % os.getpid()
     fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         try:
-            write_all(fd, content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+            for piece in [content] if isinstance(content, (str, bytes)) else content:
+                write_all(fd, piece.encode("utf-8", "surrogateescape") if isinstance(piece, str) else piece)
             moment = os.fstat(fd).st_mtime_ns
         finally:
             os.close(fd)
         os.rename(new, path)
-    except OSError:
+    except Exception:
         try:
             os.unlink(new)
         except FileNotFoundError:

@@ -1,5 +1,7 @@
 """The manifest on disk: `manifest.json`, whole, and `manifest.log` with what has changed since, a line for each save, so that a save
-of one file does not write all of them. Only the holder of the folder's lock writes."""
+of one file does not write all of them. A long log becomes part of the whole while there is nothing else to do. Only the holder of the
+folder's lock writes."""
+import itertools
 import json
 import os
 
@@ -8,7 +10,12 @@ from .tree import stamp_of
 
 WHOLE, LOG = b"manifest.json", b"manifest.log"
 LEAST_LOGGED = 64           # entries that a log may always have; beyond, half as many as the manifest
+PIECE = 1000                # entries that are written at once, in a few milliseconds
 VERSION = 2
+
+
+class GivesWay(Exception):
+    """There is something else to do."""
 
 
 def pack(value):
@@ -20,7 +27,8 @@ class ManifestFile:
         self.state = state
         self.ident = None       # of the whole file that we know; a log is of one
         self.logged = None      # entries in the log; None: it must not be continued
-        self.stamps = None      # of both files as we know them
+        self.end = 0            # of what we know of the log
+        self.stamps = (None, None)      # of both files as we know them
 
     def is_known(self):
         return self.stamps == self.look()
@@ -35,52 +43,61 @@ class ManifestFile:
             return None
 
     def load(self):
-        """(manifest, when it was saved by the clock of the file system); of a log's last line that is not complete nothing is used:
-        its journal is still there."""
-        self.stamps = self.look()
-        value = self.state.read(WHOLE) or {}
-        value["entries"] = dict((item[0], item[1:]) for item in value.get("entries", []))
-        value["folders"] = set(value.get("folders", []))
-        self.ident, self.logged = value.get("id"), 0
-        at = self.stamps[0][1] if self.stamps[0] else 0
-        for change in self.changes():
-            self.logged += apply(value, change)
-            at = max(at, self.stamps[1][1])
-        return value, at
+        """(manifest, changes, when it was saved by the clock of the file system). The manifest is None where the log of the one that we
+        know has only become longer; then the changes are those that are new."""
+        before, self.stamps = self.stamps, self.look()
+        whole = None
+        if self.logged is None or self.stamps[0] != before[0] or before[1] and not self.is_longer(before[1]):
+            whole = self.state.read(WHOLE) or {}
+            self.ident, self.logged, self.end = whole.get("id"), 0, 0
+        changes = self.changes()
+        return whole, changes, max(stamp[1] if stamp else 0 for stamp in self.stamps[:2 if changes else 1])
+
+    def is_longer(self, before):
+        now = self.stamps[1]
+        return now is not None and now[3] == before[3] and now[0] >= self.end
 
     def changes(self):
+        """Those that are not known yet. Of a last line that is not complete nothing is used: its journal is still there."""
         if self.ident is None or self.stamps[1] is None:
-            return
+            return []
         try:
             with open(self.state.of(LOG), "rb") as file:
+                file.seek(self.end)
                 lines = file.read().split(b"\n")
-            if json.loads(lines[0].decode("utf-8")) != {"of": self.ident}:
-                self.logged = None
-                return                  # of a manifest that was written whole since
-            changes = [json.loads(line.decode("utf-8")) for line in lines[1:-1]]
+            changes = [json.loads(line.decode("utf-8")) for line in lines[:-1]]
+            if self.end == 0 and (not changes or changes.pop(0) != {"of": self.ident}):
+                raise ValueError("of a manifest that was written whole since")
         except (OSError, ValueError):
             self.logged = None
-            return
-        for change in changes:
-            yield change
-        if lines[-1]:
-            self.logged = None
+            return []
+        self.end += sum(len(line) + 1 for line in lines[:-1])
+        self.logged = None if lines[-1] else self.logged + sum(map(count, changes))
+        return changes
 
-    def save_whole(self, value):
-        """Returns the moment by the file system's clock."""
+    def save_whole(self, head, entries, is_wanted=lambda: True):
+        """Returns the moment by the file system's clock. GivesWay, and nothing is done, when it is not wanted any more."""
+        ident, logged = os.urandom(8).hex(), self.logged
         self.logged = None
-        ident = os.urandom(8).hex()
-        at = self.state.write(WHOLE, pack(dict(value, version=VERSION, id=ident)))
+        try:
+            at = self.state.write(WHOLE, pieces(dict(head, version=VERSION, id=ident), entries, is_wanted))
+        except (OSError, GivesWay):
+            self.logged = logged if self.is_known() else None
+            raise
         try:
             os.unlink(self.state.of(LOG))
         except FileNotFoundError:
             pass
-        self.ident, self.logged, self.stamps = ident, 0, self.look()
+        self.ident, self.logged, self.end, self.stamps = ident, 0, 0, self.look()
         return at
 
     def has_room(self, changed, entries):
         """Whether so many changed entries may be added to the log. `entries`: how many the manifest has."""
-        return self.ident is not None and self.logged is not None and self.logged + changed <= max(LEAST_LOGGED, entries // 2)
+        return self.ident is not None and self.logged is not None and self.logged + changed <= most_logged(entries)
+
+    def is_long(self, entries):
+        """Whether half of the room is used."""
+        return not self.has_room(most_logged(entries) // 2, entries)
 
     def append(self, change):
         """As `save_whole`, with {"generation", "put": [[path] + entry], "drop": [path], "made": [folder], "gone": [folder]}."""
@@ -91,20 +108,32 @@ class ManifestFile:
         fd = os.open(self.state.of(LOG), flags, 0o600)
         try:
             write_all(fd, text.encode("utf-8"))
-            at = os.fstat(fd).st_mtime_ns
+            status = os.fstat(fd)
         finally:
             os.close(fd)
-        self.logged, self.stamps = logged + len(change["put"]) + len(change["drop"]), self.look()
-        return at
+        self.logged, self.end, self.stamps = logged + count(change), status.st_size, self.look()
+        return status.st_mtime_ns
 
 
-def apply(value, change):
-    """Returns how many entries it has."""
-    for item in change["put"]:
-        value["entries"][item[0]] = item[1:]
-    for path in change["drop"]:
-        value["entries"].pop(path, None)
-    value["folders"].update(change["made"])
-    value["folders"].difference_update(change["gone"])
-    value["generation"] = change["generation"]
+def most_logged(entries):
+    return max(LEAST_LOGGED, entries // 2)
+
+
+def pieces(head, entries, is_wanted):
+    """The text of a whole manifest."""
+    yield pack(head)[:-1] + ',"entries":['
+    items, between = iter(entries.items()), ""
+    while True:
+        some = [[path] + entry for path, entry in itertools.islice(items, PIECE)]
+        if not is_wanted():
+            raise GivesWay()
+        if not some:
+            break
+        yield between + pack(some)[1:-1]
+        between = ","
+    yield "]}"
+
+
+def count(change):
+    """How many entries it has."""
     return len(change["put"]) + len(change["drop"])

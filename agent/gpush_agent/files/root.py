@@ -23,40 +23,36 @@ def in_order(paths):
     return sorted(paths)
 
 
-def hash_of(paths, entry_of):
+def hash_of(bucket, paths, entry_of):
+    """Of a bucket, after its number; empty for one without paths."""
     lines = []
     for path in in_order(paths):
         entry = entry_of(path)
         lines.append("%s\0%s\0%d\0%s\n" % (path, entry[0], entry[1], content_key(entry[0], entry[3])))
-    return hashlib.sha256("".join(lines).encode("utf-8")).digest()
+    return NUMBER.pack(bucket) + hashlib.sha256("".join(lines).encode("utf-8")).digest() if lines else b""
 
 
 class Root:
     """Of one manifest; never changed."""
 
     def __init__(self, paths, hashes):
-        self.paths = paths          # bucket → its paths; none is empty
-        self.hashes = hashes
-        self.value = hashlib.sha256(b"".join(NUMBER.pack(bucket) + hashes[bucket] for bucket in sorted(hashes))).hexdigest()
+        self.paths = paths          # of each bucket
+        self.hashes = hashes        # of each
+        self.value = hashlib.sha256(b"".join(hashes)).hexdigest()
 
     @classmethod
     def of(cls, entries):
-        paths = {}
+        paths = [[] for _ in range(BUCKETS)]
         for path in entries:
-            paths.setdefault(bucket_of(path), []).append(path)
-        return cls(paths, {bucket: hash_of(names, entries.get) for bucket, names in paths.items()})
+            paths[bucket_of(path)].append(path)
+        return cls(paths, [hash_of(bucket, names, entries.get) for bucket, names in enumerate(paths)])
 
     def after(self, changed, entry_of):
         """The root when these paths have other entries. `entry_of(path)` is the new entry, or None for one that is gone."""
-        paths, hashes = dict(self.paths), dict(self.hashes)
-        touched = {}
+        paths, hashes, touched = list(self.paths), list(self.hashes), {}
         for path in changed:
             touched.setdefault(bucket_of(path), []).append(path)
         for bucket, some in touched.items():
-            names = [path for path in set(paths.get(bucket, ())).union(some) if entry_of(path) is not None]
-            if names:
-                paths[bucket], hashes[bucket] = names, hash_of(names, entry_of)
-            else:
-                paths.pop(bucket, None)
-                hashes.pop(bucket, None)
+            paths[bucket] = [path for path in set(paths[bucket]).union(some) if entry_of(path) is not None]
+            hashes[bucket] = hash_of(bucket, paths[bucket], entry_of)
         return Root(paths, hashes)

@@ -196,20 +196,29 @@ class Held:
         self.unsaved_folders.add(folder)
 
     def load(self):
-        """Reads the files again if another process wrote them since; whether that was so."""
+        """Reads what another process has written since; whether there was something."""
         if self.is_dirty or self.file.is_known():
             return False
-        loaded, self.at = self.file.load()
-        self.entries = loaded["entries"]
-        self.generation = loaded.get("generation", 0)
-        self.folders = loaded["folders"]
-        self.above = loaded.get("above", [])
-        self.now, self.moved = None, set()
+        whole, changes, self.at = self.file.load()
+        if whole is not None:
+            self.entries = dict((item[0], item[1:]) for item in whole.get("entries", []))
+            self.generation = whole.get("generation", 0)
+            self.folders = set(whole.get("folders", []))
+            self.above = whole.get("above", [])
+            self.now = None
+        for change in changes:
+            for item in change["put"]:
+                self.put(item[0], item[1:])
+            for path in change["drop"]:
+                self.drop(path)
+            self.folders.update(change["made"])
+            self.folders.difference_update(change["gone"])
+            self.generation = change["generation"]
         self._is_saved()
         return True
 
     def _is_saved(self):
-        self.unsaved, self.unsaved_folders, self.saved_above = set(), set(), list(self.above)
+        self.unsaved, self.unsaved_folders, self.saved_above, self.is_dirty = set(), set(), list(self.above), False
 
     def save(self):
         if self.above == self.saved_above and self.file.has_room(len(self.unsaved), len(self.entries)):
@@ -218,12 +227,20 @@ class Held:
                                         "drop": [path for path in self.unsaved if path not in self.entries],
                                         "made": list(self.unsaved_folders & self.folders),
                                         "gone": list(self.unsaved_folders - self.folders)})
+            self.tell()
+            self._is_saved()
         else:
-            self.at = self.file.save_whole({"generation": self.generation, "folders": list(self.folders), "above": self.above,
-                                            "entries": [[path] + entry for path, entry in self.entries.items()]})
+            self.save_whole()
+
+    def has_long_log(self):
+        return self.file.is_long(len(self.entries))
+
+    def save_whole(self, is_wanted=lambda: True):
+        """As ManifestFile does."""
+        head = {"generation": self.generation, "folders": list(self.folders), "above": self.above}
+        self.at = self.file.save_whole(head, self.entries, is_wanted)
         self.tell()
         self._is_saved()
-        self.is_dirty = False
 
     def tell(self):
         """Reports the generation without reading the manifest."""

@@ -3,20 +3,19 @@ import hashlib
 import io
 import json
 import os
-import shutil
+import select
 import struct
 import zlib
 
 from ..core.refused import Refused
 from ..core.wholefile import write_all
-from . import snapshot
 from .commit import Commit
 from .finder import Finder
+from .manifest import GivesWay
 from .patch import Patch
-from .root import in_order
 from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders, own_folder
-from .tree import Blocked, OWN, Tree, is_executable, is_file, is_folder, is_link, parents_of, parts_of
-from .watch import Input, Watch
+from .tree import Blocked, Tree, is_executable, is_file, is_folder, is_link, parts_of
+from .watch import Watch
 
 TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED, FIND, FOUND = range(1, 17)
 WATCH, WATCHING, CHANGED, IGNORE = range(17, 21)
@@ -27,7 +26,7 @@ INDEX_TEXT = 512 << 10          # an INDEX message is closed at this many charac
 INDEX_ENTRIES = 4096
 FOUND_ITEMS = 500               # of one folder, before it is seen whether the message is full
 MAX_NAMES = 10000               # of a folder that is pulled
-MAX_KEPT = 1000                 # names that release reports
+IDLE_S = 3.0                    # without a request: then the manifest may be written whole
 HEAD = struct.Struct(">IB")
 
 
@@ -43,12 +42,36 @@ def main(args, stdin_fd, stdout_fd):
         conversation.close()
 
 
+class Input(io.RawIOBase):
+    """Reads from a descriptor. While there is nothing to read, `idle` does other work; it returns as soon as there is something."""
+
+    def __init__(self, fd, idle):
+        io.RawIOBase.__init__(self)
+        self.fd = fd
+        self.idle = idle
+
+    def readable(self):
+        return True
+
+    def readinto(self, target):
+        self.idle(self.fd)
+        data = os.read(self.fd, len(target))
+        target[:len(data)] = data
+        return len(data)
+
+
+def is_readable(fd, seconds=0):
+    """Within that time."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
 class Conversation:
     """Requests are answered one by one, in order; BLOB and IGNORE have no answer. WATCHING and CHANGED come between answers."""
 
     def __init__(self, stdin_fd, stdout_fd):
-        self.waiting = Input(stdin_fd)
-        self.input = io.BufferedReader(self.waiting, MAX_PIECE)
+        self.input = io.BufferedReader(Input(stdin_fd, self.idle), MAX_PIECE)
         self.out = stdout_fd
         self.tree = None
         self.state = None
@@ -56,6 +79,7 @@ class Conversation:
         self.watch = None
         self.partial = None     # PREPARE messages that came so far
         self.patch = None       # of a content, with its hash
+        self.has_committed = False      # since the manifest was written whole
         self.is_over = False
 
     def run(self):
@@ -115,6 +139,32 @@ class Conversation:
         else:
             self.send(FAILED, {"code": code, "facts": facts, "fatal": fatal})
         self.is_over = fatal
+
+    # ---- between messages
+
+    def idle(self, fd):
+        """Before each read of a message or a part of it: returns when there is something to read."""
+        if self.has_committed and not self.state.locked and self.held.has_long_log():
+            wait = self.watch.wait if self.watch else is_readable
+            if not wait(fd, IDLE_S):
+                self.shorten(lambda: not is_readable(fd) and not (self.watch and self.watch.is_due()))
+        if self.watch:
+            self.watch.wait(fd)
+
+    def shorten(self, is_wanted):
+        """The manifest's log becomes part of the whole; later, when there is something else to do. On a shared file system only the node
+        that writes does it."""
+        try:
+            self.state.lock(wait=0)
+            self.held.load()
+            self.held.save_whole(is_wanted)
+            self.has_committed = False
+        except GivesWay:
+            pass
+        except (Refused, OSError):
+            self.has_committed = False      # the log has room left; the next commit lets it try again
+        finally:
+            self.state.unlock()
 
     # ---- messages out
 
@@ -261,11 +311,12 @@ class Conversation:
         self.send(PREPARED, answer)
 
     def on_commit(self, payload):
-        plan = self.commit.plan
+        plan, self.has_committed = self.commit.plan, False
         answer = self.commit.commit(json.loads(payload.decode("utf-8"))["generation"])
         self.send(COMMITTED, answer)
         try:
             self.commit.finish()
+            self.has_committed = True
         except OSError:
             pass  # the journal stays until the manifest can be saved: the next PREPARE or TREE tries again
         self.state.unlock()
@@ -341,7 +392,6 @@ class Conversation:
             raise Refused("protocol", {"detail": "a second WATCH"})
         self.watch = Watch(self.tree, self.state, self.held, lambda by, why: self.send(WATCHING, {"by": by, "why": why}),
                            lambda paths: self.send(CHANGED, {"paths": paths}))
-        self.waiting.idle = self.watch.wait
         self.watch.begin()
 
     def on_ignore(self, payload):
@@ -351,140 +401,3 @@ class Conversation:
 
     HANDLERS = {TREE: on_tree, CHECK: on_check, BLOB: on_blob, PREPARE: on_prepare, COMMIT: on_commit, ABORT: on_abort, PULL: on_pull,
                 FIND: on_find, WATCH: on_watch, IGNORE: on_ignore}
-
-
-# ---- release
-
-
-def release(root, state):
-    """Removes what is ours, then the empty folders, then the state folder. Returns what was kept: names below the root, full ones of trash."""
-    kept = []
-    try:
-        if os.path.isdir(state):
-            Release(root, state, kept).run()
-        elif os.path.isdir(root) and os.listdir(root):
-            kept.append(root)
-    except (Refused, OSError, ValueError, Blocked) as error:
-        kept.append("%s (%s)" % (root, getattr(error, "code", None) or error))
-    return kept[:MAX_KEPT]
-
-
-class Release:
-    """Done step by step: what cannot be removed is kept and named."""
-
-    def __init__(self, root, state, kept):
-        self.root = os.fsencode(root)
-        self.kept = kept
-        self.state = State(state)
-        self.held = Held(self.state)
-
-    def run(self):
-        try:
-            self.state.lock()
-        except Refused:
-            pass  # a conversation that hangs must not keep the node
-        self.held.load()
-        above = list(self.held.above)
-        own = None
-        try:
-            if os.path.isdir(self.root):
-                snapshot.clean(self.root, self.state.path, (), is_last=True)
-                own = own_folder(self.root, self.state.path)
-                self.remove_ours()
-        finally:
-            self.state.close()
-        for folder in set([own or self.state.path, self.state.path]):
-            self.remove_own(folder)
-        for folder in reversed(above):
-            try:
-                os.rmdir(folder)
-            except OSError:
-                pass  # it holds files that gpush did not write
-
-    def remove_ours(self):
-        tree = Tree(self.root)
-        try:
-            self.adopt_journal(tree)
-            for path in in_order(self.held.entries):
-                self.remove(tree, path)
-            tree.forget()
-            folders = set(self.held.folders)
-            for path in self.held.entries:
-                folders.update(parents_of(path))
-            for folder in reversed(in_order(folders)):
-                tree.remove_folder(folder.encode("utf-8").split(b"/"))
-            self.name_rest(tree, [], folders)
-        finally:
-            tree.close()
-
-    def adopt_journal(self, tree):
-        """After a commit that was cut short, the files that it had written are gpush's."""
-        plan = self.state.read(b"txn") or {}
-        self.held.made(plan.get("make", []))
-        for path, kind, x, size, content in plan.get("write", []):
-            old = self.held.entries.get(path)
-            live = self.held.live(tree, path, parts_of(path), size)
-            if old is None or live.is_content(kind, content):
-                self.held.put(path, [kind, x, size, content, None])
-
-    def remove(self, tree, path):
-        try:
-            parts = parts_of(path)
-            if self.held.is_ours(path, self.held.live(tree, path, parts)):
-                tree.remove(parts)
-                tree.remove_bytecode(parts)
-        except (OSError, Refused, Blocked):
-            pass  # still there: the walk below names it
-
-    def name_rest(self, tree, parts, folders):
-        """Names what is left; a folder that was never ours is named as one."""
-        for name in tree.names(parts):
-            child = parts + [name]
-            path = b"/".join(child).decode("utf-8", "replace")
-            if len(self.kept) >= MAX_KEPT or child == [OWN]:
-                continue
-            try:
-                has_names = is_folder(tree.look(child))
-                if has_names and path in folders:
-                    self.name_rest(tree, child, folders)
-                else:
-                    self.kept.append(path + "/" if has_names else path)
-            except (OSError, Blocked):
-                self.kept.append(path)
-
-    def remove_own(self, folder):
-        """Removes the state; the user's files in the trash stay, and so do results of runs, also those that could not be brought home."""
-        stays = []
-        for name in (b"trash", b"outputs"):
-            self.keep_full(os.path.join(folder, name))
-            if os.path.isdir(os.path.join(folder, name)):
-                stays.append(name)
-        left = snapshot.names_left(os.path.join(folder, b"snapshots"))
-        if left:
-            stays.append(b"snapshots")
-            self.kept += [os.fsdecode(path) for path in left[:max(0, MAX_KEPT - len(self.kept))]]
-        for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            path = os.path.join(folder, name)
-            if name in stays:
-                continue
-            if os.path.isdir(path) and not os.path.islink(path):
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
-        try:
-            os.rmdir(folder)
-        except OSError:
-            if not stays and os.path.isdir(folder):
-                self.kept.append(os.fsdecode(folder))
-
-    def keep_full(self, top):
-        for folder, folders, files in os.walk(top, topdown=False):
-            links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-            for name in files + links:
-                if len(self.kept) < MAX_KEPT:
-                    self.kept.append(os.fsdecode(os.path.join(folder, name)))
-            if not files and not links:
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    pass  # not empty

@@ -1,7 +1,6 @@
 """Notices that something in the tree is not as gpush has written it, while the conversation waits for a request. It only says where: what
 it is, the gateway asks. Events of the kernel say it, or a look at a part of the files now and then where there are none."""
 import errno
-import io
 import os
 import select
 import time
@@ -35,24 +34,6 @@ EVENTS = (inotify.CREATE | inotify.DELETE | inotify.DELETE_SELF | inotify.MOVE_S
 # Other machines write there too, or the kernel says nothing; as in Watchers.java.
 WITHOUT_EVENTS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "v9fs", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "virtiofs",
                   "vboxsf", "prl_fs", "drvfs", "wekafs", "fuse")
-
-
-class Input(io.RawIOBase):
-    """Reads from a descriptor. While there is nothing to read, `idle` does other work; it returns as soon as there is something."""
-
-    def __init__(self, fd):
-        io.RawIOBase.__init__(self)
-        self.fd = fd
-        self.idle = lambda fd: None
-
-    def readable(self):
-        return True
-
-    def readinto(self, target):
-        self.idle(self.fd)
-        data = os.read(self.fd, len(target))
-        target[:len(data)] = data
-        return len(data)
 
 
 class Watch:
@@ -181,28 +162,36 @@ class Watch:
 
     # ---- waiting
 
-    def wait(self, fd):
-        """Returns when there is something to read."""
+    def wait(self, fd, seconds=None):
+        """Whether there is something to read, within that time."""
+        until = None if seconds is None else self.clock() + seconds
         while True:
             poll = select.poll()
             poll.register(fd, select.POLLIN)
             if self.events:
                 poll.register(self.events.fd, select.POLLIN)
-            ready = [each for each, _ in poll.poll(self.timeout())]
+            ready = [each for each, _ in poll.poll(self.timeout(until))]
             self.drain()
             if fd in ready:
-                return
+                return True
+            if until is not None and self.clock() >= until:
+                return False
             self.look()
 
-    def timeout(self):
+    def timeout(self, until):
         """Milliseconds until something is due; None: only an event or a request is."""
         now = self.clock()
-        due = []
+        due = [] if until is None else [until]
         if self.first is not None:
             due.append(self.due())
         if self.events is None:
             due.append(self.scan_at)
         return max(0, int((min(due) - now) * 1000) + 1) if due else None
+
+    def is_due(self):
+        """Whether there may be something to tell now."""
+        self.drain()
+        return self.first is not None and self.clock() >= self.due()
 
     def due(self):
         return min(self.last + self.quiet(), self.first + MOST_S)

@@ -131,15 +131,16 @@ class Ending:
 
 
 def release_files(workspace, state, keeps_files=False):
-    """In a worker. What sync.release leaves is named; what is temporary goes in any case, also that of runs whose
+    """In a worker. What is not gpush's is named; what is temporary goes in any case, also that of runs whose
     supervisor was killed."""
     rundir.clean_lost(state)
     if keeps_files:
         return []
     shutil.rmtree(temporary.below(state), ignore_errors=True)
-    from ..files import history, sync   # late: an agent that ends must not fail on what only this worker needs
+    from ..files import history         # late: an agent that ends must not fail on what only this worker needs
+    from ..files.release import release
     history.remove(workspace)
-    kept = [str(path) for path in sync.release(workspace, state) or []]
+    kept = [str(path) for path in release(workspace, state) or []]
     try:
         os.rmdir(state)
     except OSError:

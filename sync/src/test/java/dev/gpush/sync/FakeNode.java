@@ -35,8 +35,8 @@ final class FakeNode implements SyncNode {
       """
       import sys
       sys.path.insert(0, sys.argv[1])
-      from gpush_agent.files import sync
-      print("\\n".join(sync.release(sys.argv[2], sys.argv[3])))
+      from gpush_agent.files.release import release
+      print("\\n".join(release(sys.argv[2], sys.argv[3])))
       """;
 
   /** Where the type of a message is, and the type that asks for a file. */
