@@ -164,7 +164,7 @@ class DumpTest(FakeTest):
         self.assertEqual([(rank["moved"], rank["frames"][1]["line"], rank["problem"]) for rank in self.look_by_hand(3)],
                          [(False, 3, None), (True, 3, None), (None, 3, None)])
 
-    def test_a_rank_is_where_it_was_most_often_and_each_spot_is_told(self):
+    def test_a_rank_is_where_it_was_most_often_and_each_spot_is_listed(self):
         self.put("0", self.in_all_reduce())
         self.put("0.4", self.in_load_batch())
         rank, = self.look_by_hand()
