@@ -164,6 +164,14 @@ class DumpTest(FakeTest):
         self.assertEqual([(rank["moved"], rank["frames"][1]["line"], rank["problem"]) for rank in self.look_by_hand(3)],
                          [(False, 3, None), (True, 3, None), (None, 3, None)])
 
+    def test_a_rank_is_where_it_was_most_often_and_each_spot_is_listed(self):
+        self.put("0", self.in_all_reduce())
+        self.put("0.4", self.in_load_batch())
+        rank, = self.look_by_hand()
+        self.assertEqual((rank["moved"], rank["frames"][0]["name"]), (True, "all_reduce"))
+        self.assertEqual([[frame["name"] for frame in spot] for spot in rank["spots"]],
+                         [["all_reduce", "_exception_logger.<locals>.wrapper", "step"], ["Event.wait", "load_batch"]])
+
     def test_where_the_code_lies_in_a_file_system_that_hangs_the_kernel_still_tells(self):
         self.put("0", self.in_load_batch())
         self.set(stacks, "FILES_SHARE", 0.002)

@@ -97,28 +97,42 @@ def launches(parent):
 def described(ranks, answers, seconds, args):
     """Adds what is known of their code and of what they wait for."""
     good = {pid: [frames for frames, _ in some if frames is not None] for pid, some in answers.items()}
-    found = texts({pid: some[-1] for pid, some in good.items() if some}, seconds, args)
+    found = texts({pid: some for pid, some in good.items() if some}, seconds, args)
     entries = []
     for rank in ranks:
         pid = rank["pid"]
         moved = any(frames != good[pid][0] for frames in good[pid]) if len(good[pid]) > 1 else None
         why = None if pid in found else problem(LATE) if good[pid] else answers[pid][-1][1]
-        entries.append(dict(rank, wait=wait_of(pid), frames=found.get(pid), moved=moved, problem=why))
+        frames, spots = usual(found[pid]) if pid in found else (None, [])
+        entries.append(dict(rank, wait=wait_of(pid), frames=frames, spots=spots, moved=moved, problem=why))
     return entries
 
 
 def texts(stacks, seconds, args):
-    """pid -> its frames as they are shown, unless the file system of its code hangs."""
-    return within(lambda pid: shown(stacks[pid], place_of(pid, args)), list(stacks), FILES_SHARE * seconds)
+    """pid -> its stacks as they are shown, unless the file system of its code hangs."""
+    def of(pid):
+        place = place_of(pid, args)
+        return [shown(frames, place) for frames in stacks[pid]]
+    return within(of, list(stacks), FILES_SHARE * seconds)
+
+
+def usual(looks):
+    """The newest stack at the own line where it was most often; and the frames of each place, from the innermost to the own line, where
+    there were several."""
+    spots = [frames[:next((at for at, frame in enumerate(frames) if frame["own"]), 0) + 1] for frames in looks]
+    lines = [(spot[-1]["file"], spot[-1]["line"]) for spot in spots]
+    at = max(range(len(looks)), key=lambda index: (lines.count(lines[index]), index))
+    different = [spot for index, spot in enumerate(spots) if spot not in spots[:index]]
+    return looks[at], different if len(different) > 1 else []
 
 
 def add_workers(waiting, seconds, args):
     """To ranks that wait for their data loader: what that does."""
     pids = {rank["pid"]: [child for child in table.children(rank["pid"]) if is_python(child)][:MAX_WORKERS] for rank in waiting}
     answers = dumps([pid for some in pids.values() for pid in some], seconds)
-    found = texts({pid: frames for pid, (frames, _) in answers.items() if frames is not None}, seconds, args)
+    found = texts({pid: [frames] for pid, (frames, _) in answers.items() if frames is not None}, seconds, args)
     for rank in waiting:
-        rank["workers"] = [{"pid": pid, "wait": wait_of(pid), "frames": found[pid]} for pid in pids[rank["pid"]] if pid in found]
+        rank["workers"] = [{"pid": pid, "wait": wait_of(pid), "frames": found[pid][0]} for pid in pids[rank["pid"]] if pid in found]
 
 
 # ---- processes

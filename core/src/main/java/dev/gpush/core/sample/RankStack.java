@@ -9,15 +9,15 @@ import java.util.Optional;
  * Where a rank is in its code, and what its process does.
  *
  * @param rank empty of a process that is no rank
- * @param hasMoved whether the stack was another one a second before; empty: not known
- * @param frames of its first thread, the innermost first; empty: not known, and then there is a
- *     problem
+ * @param motion within the second of the look
+ * @param frames of its first thread, the innermost first, at the line where it was most often;
+ *     empty: not known, and then there is a problem
  * @param workers of a rank that waits for its data loader: the processes of that
  */
 public record RankStack(
     Optional<Integer> rank,
     Process process,
-    Optional<Boolean> hasMoved,
+    Motion motion,
     List<StackFrame> frames,
     Optional<Problem> problem,
     List<Worker> workers) {
@@ -36,6 +36,16 @@ public record RankStack(
    */
   public record Process(
       long pid, String state, Optional<Double> cpuPercent, Optional<String> kernelWait) {}
+
+  /**
+   * @param hasMoved whether its stacks differ; empty: not known
+   * @param spots what it was seen to do at its own line and below, if that is more than one thing
+   */
+  public record Motion(Optional<Boolean> hasMoved, List<List<StackFrame>> spots) {
+    public Motion {
+      spots = spots.stream().map(List::copyOf).toList();
+    }
+  }
 
   /** A process that reads data for a rank. */
   public record Worker(long pid, List<StackFrame> frames) {
@@ -59,6 +69,10 @@ public record RankStack(
     }
   }
 
+  public Optional<Boolean> hasMoved() {
+    return motion.hasMoved();
+  }
+
   static RankStack from(Json said) {
     return new RankStack(
         said.integer("rank"),
@@ -67,17 +81,19 @@ public record RankStack(
             said.text("state").orElse(""),
             said.real("cpu"),
             said.text("wait")),
-        said.get("moved").filter(Json.Bool.class::isInstance).map(_ -> said.flag("moved")),
-        frames(said),
+        new Motion(
+            said.get("moved").filter(Json.Bool.class::isInstance).map(_ -> said.flag("moved")),
+            said.items("spots").stream().limit(MOST).map(each -> frames(each.items())).toList()),
+        frames(said.items("frames")),
         said.get("problem").filter(Json.Obj.class::isInstance).map(RankStack::problem),
         said.items("workers").stream()
             .limit(MOST)
-            .map(each -> new Worker(each.number("pid").orElse(0L), frames(each)))
+            .map(each -> new Worker(each.number("pid").orElse(0L), frames(each.items("frames"))))
             .toList());
   }
 
-  private static List<StackFrame> frames(Json said) {
-    return said.items("frames").stream().limit(MOST).map(StackFrame::from).toList();
+  private static List<StackFrame> frames(List<Json> said) {
+    return said.stream().limit(MOST).map(StackFrame::from).toList();
   }
 
   private static Problem problem(Json said) {

@@ -27,7 +27,10 @@ final class StackLook {
   /** A node needs one or two seconds, and fourteen where py-spy and file systems hang. */
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
-  /** The stacks of 64 ranks are a tenth of that, and of four data loaders for each, two fifths. */
+  /**
+   * The stacks of 64 ranks are a tenth of that, their spots and four data loaders for each two
+   * fifths at most.
+   */
   private static final int LONGEST = 4 << 20;
 
   private final LiveSession session;

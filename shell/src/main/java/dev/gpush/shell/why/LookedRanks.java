@@ -227,6 +227,10 @@ final class LookedRanks {
 
   /** "3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17". */
   String places() {
+    return places(groups);
+  }
+
+  private String places(List<StackGroup> groups) {
     var parts = new ArrayList<String>();
     for (StackGroup group : groups.subList(0, Math.min(PLACES, groups.size()))) {
       String who = parts.isEmpty() ? first(group) : group.names();
@@ -286,6 +290,26 @@ final class LookedRanks {
       return count + " of " + all() + " ranks";
     }
     return (count == 1 ? "rank " : "ranks ") + Phrase.ranges(others);
+  }
+
+  /**
+   * Where half of the ranks or more wait in one collective for most of the look, and others were in
+   * none: these are named, not those of which some looks met the computing part of their steps.
+   */
+  Optional<String> behind() {
+    List<StackGroup> shown =
+        new ArrayList<>(groups.stream().filter(StackGroup::isCollective).toList());
+    List<StackGroup> apart =
+        StackGroup.of(
+            groups.stream()
+                .filter(group -> !group.isCollective())
+                .flatMap(group -> group.members().stream())
+                .filter(each -> !each.wasInCollective())
+                .toList());
+    boolean areAwaited =
+        shown.size() == 1 && 2 * shown.getFirst().size() >= all() && !apart.isEmpty();
+    shown.addAll(apart);
+    return areAwaited ? Optional.of(places(shown)) : Optional.empty();
   }
 
   /** Ranks that wait for data, where none waits for another rank. */

@@ -236,10 +236,11 @@ public final class RunExplanation {
     if (starved.isPresent()) {
       return Explanation.of(Code.LOADER_BOUND, works() + but() + starved.get(), loader());
     }
-    if (isAwaited()) {
+    Optional<String> behind = ranks.behind();
+    if (behind.isPresent()) {
       return Explanation.of(
           Code.BEHIND,
-          works() + "; at this moment " + ranks.places(),
+          works() + "; at this moment " + behind.get(),
           subject.again(commands) + " again: ranks that are behind each time are the slow ones",
           commands.of("top"));
     }
@@ -283,16 +284,6 @@ public final class RunExplanation {
         .filter(_ -> ranks.isQuiet())
         .map(quiet -> subject.says("moves", "move") + " and has printed " + ranks.printed(quiet))
         .orElse(subject.says("works", "work"));
-  }
-
-  private boolean isAwaited() {
-    List<StackGroup> groups = ranks.groups();
-    StackGroup first = groups.getFirst();
-    return groups.size() > 1
-        && first.isCollective()
-        && first.isStill()
-        && 2 * first.size() >= ranks.all()
-        && groups.stream().skip(1).noneMatch(StackGroup::isCollective);
   }
 
   private String[] loader() {

@@ -34,6 +34,13 @@ public record StackGroup(RankSpot spot, List<Member> members) {
     Optional<Integer> rank() {
       return stack.rank();
     }
+
+    /** At one of the looks at least, whatever it did most of the time. */
+    boolean wasInCollective() {
+      return stack.motion().spots().stream()
+          .map(RankSpot::of)
+          .anyMatch(spot -> spot.kind() == RankSpot.Kind.COLLECTIVE);
+    }
   }
 
   public StackGroup {
@@ -78,11 +85,6 @@ public record StackGroup(RankSpot spot, List<Member> members) {
 
   boolean isCollective() {
     return spot.kind() == RankSpot.Kind.COLLECTIVE;
-  }
-
-  /** It is known of each member that its stack is the one of a second before. */
-  boolean isStill() {
-    return members.stream().noneMatch(each -> each.stack().hasMoved().orElse(true));
   }
 
   public List<Integer> ranks() {
