@@ -188,7 +188,7 @@ final class JsonTest {
         printed("gpush backends --explain --json").items().getLast().texts("explanation"));
   }
 
-  /** It takes long whatever a verb waits for. */
+  /** Each wait takes long. */
   @ParameterizedTest
   @CsvSource(delimiter = '>', textBlock = SHAPES)
   void progressIsNotOnStandardOutput(String command, String fields) throws IOException {
@@ -198,7 +198,7 @@ final class JsonTest {
   }
 
   @Test
-  void whoWaitsForNodesIsToldWhatFor() {
+  void upSaysWhatItWaitsFor() {
     waitsLong();
     desk.sessions.waiting = talk -> talk.step("reserving 2×8 H100 on hpc").close();
 

@@ -250,7 +250,7 @@ final class ConsoleTalkTest {
   }
 
   @Test
-  void anEventIsOneLineOfJsonWhateverItIsAbout() {
+  void anEventIsOneLineOfJson() {
     try (ConsoleTalk talk = events();
         Talk.Step step = talk.step("setup: printf '\"\\n'")) {
       step.detail("node 0: \u001b[2J\"\r\n{}");
