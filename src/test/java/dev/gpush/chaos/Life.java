@@ -7,6 +7,7 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.Holder;
+import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
@@ -323,7 +324,7 @@ final class Life implements AutoCloseable {
         moment();
         return new Step() {
           @Override
-          public void detail(String text) {
+          public void show(HowFar far) {
             moment();
           }
 

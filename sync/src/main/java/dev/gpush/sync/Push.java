@@ -2,6 +2,7 @@ package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.PushQuestions.Deletions;
 import dev.gpush.sync.home.ChangesThere;
@@ -299,6 +300,7 @@ final class Push {
                 packs,
                 Bases.of(plans),
                 conversations.signatures())) {
+      int all = writers.stream().mapToInt(node -> plan(plans, node).blobs().size()).sum();
       var sent = new AtomicInteger();
       List<Prepared> answers =
           conversations.each(
@@ -307,19 +309,19 @@ final class Push {
               node ->
                   prepare(
                       node,
-                      Objects.requireNonNull(plans.get(node)),
+                      plan(plans, node),
                       move,
                       fresh.contains(node),
                       isAlone ? Optional.of(committed) : Optional.empty(),
                       blobs,
-                      () -> step.detail(sent.incrementAndGet() + " sent")));
+                      () -> step.show(HowFar.count(sent.incrementAndGet(), all, "sent"))));
       failUnlessReady(writers, answers);
       if (!isAlone) {
         conversations.each(
             "commit",
             writers,
             node -> {
-              committed.put(node, node.commit(Objects.requireNonNull(plans.get(node)), move));
+              committed.put(node, node.commit(plan(plans, node), move));
               return true;
             });
       }
@@ -328,6 +330,10 @@ final class Push {
       abort(writers, committed);
       throw failed;
     }
+  }
+
+  private static SyncPlan plan(Map<NodeConversation, SyncPlan> plans, NodeConversation node) {
+    return Objects.requireNonNull(plans.get(node));
   }
 
   /** How many nodes need each content. */

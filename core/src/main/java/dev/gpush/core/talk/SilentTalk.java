@@ -17,7 +17,7 @@ final class SilentTalk implements Talk {
   public Step step(String what) {
     return new Step() {
       @Override
-      public void detail(String text) {}
+      public void show(HowFar far) {}
 
       @Override
       public void close() {}

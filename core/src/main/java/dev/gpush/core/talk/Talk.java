@@ -56,8 +56,12 @@ public interface Talk {
 
   /** A step that is in progress. */
   interface Step extends AutoCloseable {
-    /** The changing part: "312 of 900 files". */
-    void detail(String text);
+    void show(HowFar far);
+
+    /** {@link #show Shows} what cannot be counted. */
+    default void detail(String text) {
+      show(HowFar.words(text));
+    }
 
     @Override
     void close();

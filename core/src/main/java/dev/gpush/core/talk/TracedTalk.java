@@ -141,9 +141,9 @@ public final class TracedTalk extends TalkAround {
     }
 
     @Override
-    public void detail(String text) {
-      detail = text;
-      shown.detail(text);
+    public void show(HowFar far) {
+      detail = far.text();
+      shown.show(far);
     }
 
     @Override

@@ -84,7 +84,7 @@ public final class ShellHandler implements Handler {
             services.timing().clock(),
             services.timing().ticker(),
             new Client(invocation),
-            common.quiet,
+            ConsoleTalk.ProgressForm.of(common.quiet, common.json, console.look()),
             common.yes)) {
       Call call = new Call(services, invocation, console, talk, common, words, toldShells);
       if (common.help) {

@@ -2,21 +2,26 @@ package dev.gpush.shell.console;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.DurationText;
 import dev.gpush.core.text.Clean;
+import dev.gpush.shell.text.Look;
 import dev.gpush.shell.text.Prose;
 import dev.gpush.shell.text.Width;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 
 /**
- * Talk on a command's console. On a terminal the newest step that has taken half a second is one
- * line that changes. Elsewhere the newest that has taken some seconds is one line, once, and those
- * around it are none. Quiet prints no messages, but still asks.
+ * Talk on a command's console. Of the steps in progress the newest that has taken long enough is
+ * shown, as {@link ProgressForm} says. Quiet prints no messages, but still asks.
  */
 public final class ConsoleTalk implements Talk, AutoCloseable {
   /** Shorter steps are not shown. */
@@ -25,14 +30,41 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   /** Where a line stays, as in the log of a build. */
   private static final Duration PLAIN_PATIENCE = Duration.ofSeconds(3);
 
+  /** An event about a step of an hour comes six minutes after the one before. */
+  private static final int RAREST = 10;
+
+  /** So many different steps are known by when the first of them began. */
+  private static final int MOST_KNOWN = 1000;
+
   /** In fewer columns, what it waits for needs them all. */
   private static final int LEAST = 60;
+
+  /** How steps are shown. */
+  public enum ProgressForm {
+    QUIET,
+    /** One line that changes. */
+    LINE,
+    /** Each step is one line, once; those around one that was said are none. */
+    LINES,
+    /** For programs: JSON objects, each time that another step or detail is the newest. */
+    EVENTS;
+
+    public static ProgressForm of(boolean quiet, boolean json, Look look) {
+      if (quiet) {
+        return QUIET;
+      }
+      if (look.progress()) {
+        return LINE;
+      }
+      return json ? EVENTS : LINES;
+    }
+  }
 
   private final CommandConsole console;
   private final Clock clock;
   private final Ticker ticker;
   private final Asker asker;
-  private final boolean quiet;
+  private final ProgressForm form;
   private final boolean yes;
   private final Object lock = new Object();
 
@@ -42,6 +74,9 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   private boolean closed;
   private Ticker.Ticking ticking = () -> {};
   private boolean ticks;
+  private final Map<String, Long> known = new HashMap<>();
+  private String shown = "";
+  private long quietSince;
 
   /**
    * A talk of one command.
@@ -49,18 +84,23 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
    * @param yes answers every question that {@code --yes} answers
    */
   public ConsoleTalk(
-      CommandConsole console, Clock clock, Ticker ticker, Asker asker, boolean quiet, boolean yes) {
+      CommandConsole console,
+      Clock clock,
+      Ticker ticker,
+      Asker asker,
+      ProgressForm form,
+      boolean yes) {
     this.console = console;
     this.clock = clock;
     this.ticker = ticker;
     this.asker = asker;
-    this.quiet = quiet;
+    this.form = form;
     this.yes = yes;
   }
 
   @Override
   public void say(String line) {
-    if (!quiet) {
+    if (form != ProgressForm.QUIET) {
       write(Clean.line(line));
     }
   }
@@ -73,7 +113,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   public Step step(String what) {
     var step = new Open(what, clock.nanos());
     synchronized (lock) {
-      if (quiet || closed) {
+      if (form == ProgressForm.QUIET || closed) {
         return step;
       }
       open.add(step);
@@ -132,36 +172,75 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
         return;
       }
       long now = clock.nanos();
-      if (console.look().progress()) {
-        open.reversed().stream()
-            .filter(step -> now - step.since >= PATIENCE.toNanos())
-            .findFirst()
-            .ifPresent(step -> console.progress(step.line(now)));
-        return;
+      switch (form) {
+        case QUIET -> {}
+        case LINE ->
+            open.reversed().stream()
+                .filter(step -> now - step.since >= PATIENCE.toNanos())
+                .findFirst()
+                .ifPresent(step -> console.progress(step.line(now)));
+        case LINES ->
+            newest(now, PLAIN_PATIENCE)
+                .filter(step -> !step.said)
+                .ifPresent(
+                    step -> {
+                      said(step);
+                      write(step.words() + " …");
+                    });
+        case EVENTS ->
+            newest(now, PATIENCE)
+                .filter(step -> isNews(step, now))
+                .ifPresent(
+                    step -> {
+                      said(step);
+                      shown = step.words();
+                      quietSince = now;
+                      console.err(step.event(now));
+                    });
       }
-      // One around another is said later, so that the inner one is said in its place if it is long.
-      open.reversed().stream()
-          .filter(step -> now - step.since >= patience(step).toNanos())
-          .findFirst()
-          .filter(step -> !step.said)
-          .ifPresent(this::sayOnce);
     }
   }
 
+  /** One around another is said later, so that the inner one is said in its place if it is long. */
   // holds lock
-  private Duration patience(Open step) {
-    return PLAIN_PATIENCE.multipliedBy(step.equals(open.getLast()) ? 1 : 2);
+  private Optional<Open> newest(long now, Duration patience) {
+    return open.reversed().stream()
+        .filter(
+            step ->
+                now - step.since
+                    >= patience.multipliedBy(step.equals(open.getLast()) ? 1 : 2).toNanos())
+        .findFirst();
   }
 
   // holds lock
-  private void sayOnce(Open newest) {
-    open.subList(0, open.indexOf(newest) + 1).forEach(step -> step.said = true);
-    write(newest.words() + " …");
+  private void said(Open step) {
+    if (known.size() > MOST_KNOWN) {
+      known.clear();
+    }
+    for (Open each : open.subList(0, open.indexOf(step) + 1)) {
+      each.said = true;
+      known.putIfAbsent(each.what, each.since);
+    }
+  }
+
+  /** What is not new is written the rarer the longer it takes: a queue may take days. */
+  // holds lock
+  private boolean isNews(Open step, long now) {
+    Optional<Long> first = Optional.ofNullable(known.get(step.what));
+    if (first.isEmpty() || step.words().equals(shown)) {
+      return first.isEmpty();
+    }
+    long pause = Math.max(PLAIN_PATIENCE.toNanos(), (now - first.get()) / RAREST);
+    return now - quietSince >= pause;
   }
 
   private void end(Open step) {
     synchronized (lock) {
-      if (open.remove(step) && console.look().progress() && !asking) {
+      if (!open.remove(step)) {
+        return;
+      }
+      quietSince = clock.nanos();
+      if (form == ProgressForm.LINE && !asking) {
         console.progress("");
       }
     }
@@ -188,7 +267,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   private final class Open implements Step {
     private final String what;
     private final long since;
-    private String detail = "";
+    private HowFar far = HowFar.unknown();
     private boolean said;
 
     Open(String what, long since) {
@@ -197,9 +276,9 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
     }
 
     @Override
-    public void detail(String text) {
+    public void show(HowFar now) {
       synchronized (lock) {
-        detail = text;
+        far = now;
       }
     }
 
@@ -209,7 +288,25 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
     }
 
     private String words() {
-      return Clean.line(what) + (detail.isEmpty() ? "" : ": " + Clean.line(detail));
+      return Clean.line(what) + (far.text().isEmpty() ? "" : ": " + Clean.line(far.text()));
+    }
+
+    private String event(long now) {
+      Optional<HowFar> counted = Optional.of(far).filter(HowFar::isCounted);
+      return Json.object(
+              "event",
+              "progress",
+              "what",
+              Clean.line(what),
+              "detail",
+              Clean.line(far.text()),
+              "done",
+              counted.map(HowFar::done),
+              "of",
+              counted.map(HowFar::of),
+              "since_s",
+              Duration.ofNanos(now - since).toSeconds())
+          .write();
     }
 
     /** A terminal that cuts it shows since when all the same, unless it is narrow. */

@@ -71,6 +71,7 @@ final class JsonTest {
           "ssh", "its streams are those of a shell there");
 
   private final Desk desk = new Desk();
+  private int events;
 
   @ParameterizedTest
   @CsvSource(delimiter = '>', textBlock = SHAPES)
@@ -187,11 +188,50 @@ final class JsonTest {
         printed("gpush backends --explain --json").items().getLast().texts("explanation"));
   }
 
+  /** Each wait takes long. */
+  @ParameterizedTest
+  @CsvSource(delimiter = '>', textBlock = SHAPES)
+  void progressIsNotOnStandardOutput(String command, String fields) throws IOException {
+    waitsLong();
+
+    fieldsAreAsPromised(command, fields);
+  }
+
+  @Test
+  void upSaysWhatItWaitsFor() {
+    waitsLong();
+    desk.sessions.waiting = talk -> talk.step("reserving 2×8 H100 on hpc").close();
+
+    assertEquals(Optional.of("devbox"), printed("gpush up --nodes 2 --json").text("name"));
+    assertEquals(1, events);
+    printed("gpush up --nodes 2 --json -q");
+    assertEquals(1, events);
+  }
+
+  private void waitsLong() {
+    desk.ticker =
+        tick -> {
+          desk.clock.advance(Duration.ofSeconds(1));
+          tick.run();
+          return () -> {};
+        };
+  }
+
   private Json printed(String line) {
     FakeInvocation client = desk.client(line);
     assertEquals(0, desk.call(client), client.errText());
+    client.errText().lines().filter(each -> each.startsWith("{")).forEach(this::checkEvent);
     String out = client.outText();
     // One object a line, or one document.
-    return Json.parse(out.startsWith("{\"") ? out.lines().findFirst().orElseThrow() : out);
+    return out.startsWith("{\"")
+        ? out.lines().map(Json::parse).toList().getFirst()
+        : Json.parse(out);
+  }
+
+  private void checkEvent(String line) {
+    events++;
+    assertEquals(
+        Set.of("event", "what", "detail", "done", "of", "since_s"),
+        Json.parse(line).entries().keySet());
   }
 }

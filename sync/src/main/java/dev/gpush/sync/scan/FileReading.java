@@ -61,8 +61,13 @@ public final class FileReading {
     void at(ScannedFile file, GpushException why);
   }
 
-  /** Files that vanish meanwhile are left out. */
-  List<Content> read(List<ScannedFile> files, Unreadable unreadable) throws InterruptedException {
+  /**
+   * Files that vanish meanwhile are left out.
+   *
+   * @param isRead called after each file
+   */
+  List<Content> read(List<ScannedFile> files, Unreadable unreadable, Runnable isRead)
+      throws InterruptedException {
     var contents = new ArrayList<Content>();
     for (ScannedFile file : files) {
       try {
@@ -70,6 +75,7 @@ public final class FileReading {
       } catch (GpushException failed) {
         unreadable.at(file, failed);
       }
+      isRead.run();
     }
     return contents;
   }

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -160,8 +161,8 @@ public final class SharedTalk implements Talk {
       }
       var all = List.copyOf(lines);
       int unseen = (int) Math.min(all.size(), said - mirror.line);
-      var details = new LinkedHashMap<Shared, String>();
-      steps.forEach(step -> details.put(step, step.detail));
+      var details = new LinkedHashMap<Shared, HowFar>();
+      steps.forEach(step -> details.put(step, step.far));
       Optional<Question> ask = question.filter(each -> !each.isTaken && !each.isAnswered);
       ask.ifPresent(each -> each.isTaken = true);
       mirror.version = version;
@@ -191,7 +192,7 @@ public final class SharedTalk implements Talk {
 
   /** What has changed since a follower's last call. */
   private record News(
-      List<String> lines, Map<Shared, String> steps, Optional<Question> question, boolean isOver) {}
+      List<String> lines, Map<Shared, HowFar> steps, Optional<Question> question, boolean isOver) {}
 
   /** Its fields are guarded by the lock. */
   private static final class Question {
@@ -207,18 +208,18 @@ public final class SharedTalk implements Talk {
     }
   }
 
-  /** A step in progress; its detail is guarded by the lock. */
+  /** A step in progress; how far it is, is guarded by the lock. */
   private final class Shared implements Step {
     private final String what;
-    private String detail = "";
+    private HowFar far = HowFar.unknown();
 
     Shared(String what) {
       this.what = what;
     }
 
     @Override
-    public void detail(String text) {
-      change(() -> detail = text);
+    public void show(HowFar now) {
+      change(() -> far = now);
     }
 
     @Override
@@ -231,7 +232,7 @@ public final class SharedTalk implements Talk {
   private final class Mirror {
     private final Talk talk;
     private final Map<Shared, Step> shown = new LinkedHashMap<>();
-    private final Map<Shared, String> details = new LinkedHashMap<>();
+    private final Map<Shared, HowFar> details = new LinkedHashMap<>();
     private long line;
     private long version = -1;
 
@@ -248,10 +249,10 @@ public final class SharedTalk implements Talk {
       news.lines().forEach(talk::say);
       news.steps()
           .forEach(
-              (step, detail) -> {
+              (step, far) -> {
                 Step here = shown.computeIfAbsent(step, each -> talk.step(each.what));
-                if (!detail.equals(details.put(step, detail)) && !detail.isEmpty()) {
-                  here.detail(detail);
+                if (!far.equals(details.put(step, far)) && !far.text().isEmpty()) {
+                  here.show(far);
                 }
               });
       if (news.question().isPresent()) {

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,7 +77,7 @@ public final class FakeTalk implements Talk {
     moment.run();
     return new Step() {
       @Override
-      public void detail(String text) {
+      public void show(HowFar far) {
         moment.run();
       }
 
