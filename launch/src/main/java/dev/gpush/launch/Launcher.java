@@ -14,6 +14,7 @@ import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.Clock;
@@ -229,6 +230,14 @@ public final class Launcher implements AutoCloseable {
         files.waitsNoMore(input.generation());
       }
     }
+  }
+
+  /** What {@link #launch} would start now, or its failure. Nothing is sent to the nodes. */
+  public Runs.Preview.Launch preview(RunRequest request, LaunchInput input, Talk talk)
+      throws InterruptedException {
+    Optional<RunRecord> repeated = history.repeated(request.command(), site.name());
+    ResolvedRun run = maker.resolve(request, input, repeated);
+    return new LaunchPreview(site, maker, run).of(history.next(), busy(), talk);
   }
 
   private RunView launchNow(ResolvedRun run, ModeAndPythons decided, Talk talk)

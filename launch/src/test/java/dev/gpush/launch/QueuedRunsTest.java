@@ -12,6 +12,7 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs.Preview;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
@@ -68,6 +69,32 @@ final class QueuedRunsTest {
   private static LaunchInput input() {
     return new LaunchInput(
         42, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
+  }
+
+  @Test
+  void aPreviewStartsNothingAndSaysForWhichRunItWouldWait() throws Exception {
+    nodes.forEach(
+        node ->
+            node.python(
+                "gpush-python {\"executable\": \"/e/bin/python\", \"version\": \"3.11.2\","
+                    + " \"torch\": \"2.8.0\"}"));
+    launcher.launch(on("0"), input(), new FakeTurn(), talk);
+    var full = assertThrows(GpushException.class, () -> launcher.preview(on("0:1"), input(), talk));
+    assertEquals(new LaunchFailure.NoFreeSlots("--on 0:1", List.of("run 1")), full.failure());
+
+    Preview.Launch later = launcher.preview(Asked.queued(on("0:1")), input(), talk);
+    Preview.Launch now = launcher.preview(on("1:0"), input(), talk);
+
+    assertEquals(List.of("run 1"), later.waits());
+    assertEquals(List.of("1"), later.starts().getFirst().slots());
+    assertEquals(List.of(), now.waits());
+    assertEquals(
+        "torchrun --nnodes 1 --node-rank 0 --nproc-per-node 1 --master-addr 127.0.0.1"
+            + " --master-port PORT train.py",
+        now.starts().getFirst().command());
+    assertTrue(now.header().startsWith("run 2 · 1 rank · "), now.header());
+    assertEquals(1, launcher.list().size());
+    assertEquals(List.of(), nodes.get(1).specs());
   }
 
   /** Beside run 1, which has its slots; its files are those of G42. */

@@ -171,7 +171,7 @@ public final class LastPush {
   }
 
   /** Of a node that took no part, what was known last. */
-  private List<HeldPath> words(Decisions decisions) {
+  List<HeldPath> words(Decisions decisions) {
     List<HeldPath> now = decisions.words(this::changedHere);
     if (decisions.isWithEditors()) {
       return now;

@@ -49,6 +49,16 @@ final class Obstacles {
     return List.copyOf(found.values());
   }
 
+  /** These and what was found beside them; nothing is added here. */
+  Obstacles with(List<Obstacle> more) {
+    var both = new Obstacles(editNode);
+    both.all.putAll(all);
+    both.refused.putAll(refused);
+    both.held = held;
+    both.add(more);
+    return both;
+  }
+
   /** Whether one of them says that the nodes have to be looked at again. */
   boolean add(List<Obstacle> refused) {
     refused.forEach(each -> all.put(each.path(), each));

@@ -168,13 +168,9 @@ final class Push {
     bringHome(decisions);
     Manifest target = decisions.target();
     Map<NodeConversation, SyncPlan> plans = plan(systems.writers(), decisions, target);
+    ask(plans);
     if (options.compare()) {
-      if (!options.overwrite()) {
-        questions.askForReplaced(plans);
-      }
       plans.replaceAll((node, plan) -> plan.keeping(node.holds()));
-    } else {
-      questions.askForDeletes(plans, wanted.size(), this::ofEditors);
     }
     long last = Math.max(start.newest(), Conversations.newest(nodes));
     var next = new Generation(last + 1, target.root());
@@ -182,6 +178,24 @@ final class Push {
     tell(commit(plans, systems.writers(), move, fresh));
     awaitFollowers(systems, target, decisions);
     return new Done(move.to(), target, decisions, questions.lately());
+  }
+
+  /** What {@link #run} would do to nodes that were looked at just now. */
+  PushPreview.Ahead ahead(List<NodeConversation> nodes) {
+    List<NodeConversation> writers = FileSystems.of(nodes, conversations.editNode()).writers();
+    Decisions decisions = decide(writers);
+    askForDeletedThere();
+    Map<NodeConversation, SyncPlan> plans = plan(writers, decisions, decisions.target());
+    ask(plans);
+    return new PushPreview.Ahead(decisions, plans);
+  }
+
+  private void ask(Map<NodeConversation, SyncPlan> plans) {
+    if (!options.compare()) {
+      questions.askForDeletes(plans, wanted.size(), this::ofEditors);
+    } else if (!options.overwrite()) {
+      questions.askForReplaced(plans);
+    }
   }
 
   private boolean isThere(List<NodeConversation> nodes, Decisions decisions) {
@@ -243,12 +257,16 @@ final class Push {
   }
 
   private void bringHome(Decisions decisions) throws Again {
-    if (found.isMany()) {
-      questions.askForDeletedThere(found.deleted().size(), wanted.size(), conversations.editNode());
-    }
+    askForDeletedThere();
     if (!comesNothing(decisions)) {
       var coming = new Homecoming.Coming(decisions.coming(), decisions.deletedByDecision(), found);
       throw new Again(new Reason.Edited(conversations.editNode(), coming));
+    }
+  }
+
+  private void askForDeletedThere() {
+    if (found.isMany()) {
+      questions.askForDeletedThere(found.deleted().size(), wanted.size(), conversations.editNode());
     }
   }
 
@@ -296,7 +314,7 @@ final class Push {
         var blobs =
             new Blobs(
                 scan.contents(),
-                needs(plans),
+                SyncPlan.needs(plans.values()),
                 packs,
                 Bases.of(plans),
                 conversations.signatures())) {
@@ -334,15 +352,6 @@ final class Push {
 
   private static SyncPlan plan(Map<NodeConversation, SyncPlan> plans, NodeConversation node) {
     return Objects.requireNonNull(plans.get(node));
-  }
-
-  /** How many nodes need each content. */
-  private static Map<String, Integer> needs(Map<NodeConversation, SyncPlan> plans) {
-    var needs = new HashMap<String, Integer>();
-    plans
-        .values()
-        .forEach(plan -> plan.blobs().forEach(hash -> needs.merge(hash, 1, Integer::sum)));
-    return needs;
   }
 
   private String what(Map<NodeConversation, SyncPlan> plans) {

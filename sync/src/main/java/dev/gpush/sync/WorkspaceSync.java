@@ -3,6 +3,7 @@ package dev.gpush.sync;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
@@ -165,6 +166,13 @@ public final class WorkspaceSync implements AutoCloseable {
     slow.quick(those);
     last.done(done, found, conversations.all(), home.trash());
     return done;
+  }
+
+  /** What {@link #push} would do now; the nodes are asked what they have, and nothing changes. */
+  public SyncView.Preview preview(List<SyncNode> nodes, PushOptions options, Talk talk)
+      throws InterruptedException {
+    var preview = new PushPreview(scan, conversations, home, obstacles, last);
+    return locked(() -> preview.of(nodes, usual(options), editors.bringHome(), talk));
   }
 
   /** What the last push left out or changed. On any thread. */

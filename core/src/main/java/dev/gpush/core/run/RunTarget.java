@@ -21,4 +21,9 @@ public record RunTarget(
   public RunTarget {
     natives = List.copyOf(natives);
   }
+
+  /** The same on this session. */
+  public RunTarget on(SessionName named) {
+    return new RunTarget(Optional.of(named), backend, natives, hardEnd);
+  }
 }

@@ -7,11 +7,13 @@ import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.sample.NodeStacks;
 import dev.gpush.core.sample.Samples;
+import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.session.Sessions.Ended;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.ChangeSignal;
@@ -42,6 +44,12 @@ public interface Runs {
 
   /** As above, on this session and on no other. */
   RunView launch(SessionName session, RunRequest request, Talk talk) throws InterruptedException;
+
+  /**
+   * What {@link #launch} would do now, or the failure that it would have, as far as both can be
+   * known. The nodes are asked what they have; nothing is made, sent or started.
+   */
+  Preview preview(RunTarget target, RunRequest request, Talk talk) throws InterruptedException;
 
   /**
    * Waits until all nodes have files that are newer than a generation, and then ends the run if it
@@ -162,6 +170,57 @@ public interface Runs {
    * stream of {@code gpush cp}. Returns the status with which it has ended.
    */
   int copy(SessionName session, int node, Streams streams) throws InterruptedException;
+
+  /** What a launch would do. */
+  sealed interface Preview {
+    /**
+     * A session would be made first; of its nodes nothing is known yet.
+     *
+     * @param place where, and when
+     */
+    record NewSession(Outlook place) implements Preview {}
+
+    /**
+     * The session is there.
+     *
+     * @param files what would be brought to its nodes first
+     * @param setup commands that would run there first, where they have not or where what they
+     *     depend on has changed
+     */
+    record Ready(SessionName session, SyncView.Preview files, List<String> setup, Launch launch)
+        implements Preview {
+      public Ready {
+        setup = List.copyOf(setup);
+      }
+    }
+
+    /**
+     * What would start.
+     *
+     * @param header the run's first line
+     * @param starts in the order of ranks
+     * @param waits the runs that have what it claims, for whose end it would wait
+     * @param network empty where it starts no ranks
+     */
+    record Launch(
+        String header, List<Start> starts, List<String> waits, Optional<FabricPlan> network) {
+      public Launch {
+        starts = List.copyOf(starts);
+        waits = List.copyOf(waits);
+      }
+    }
+
+    /**
+     * What one node would start.
+     *
+     * @param command as it could be typed there; empty: node 0 starts what runs here
+     */
+    record Start(int node, List<String> slots, int ranks, String command) {
+      public Start {
+        slots = List.copyOf(slots);
+      }
+    }
+  }
 
   /** For a terminal that shows what changes while nobody types a command. */
   Pictures pictures();

@@ -67,8 +67,15 @@ public interface Sessions {
    */
   SessionView extend(SessionName name, Optional<Duration> fromNow);
 
+  /** What {@link #extend} would set; nothing is set, and no backend is asked. */
+  Extension previewExtend(SessionName name, Optional<Duration> fromNow);
+
   /** Sends the workspace to all nodes; returns the generation they then hold. */
   long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException;
+
+  /** What {@link #sync} would do now; nothing is sent, and nothing comes. */
+  SyncView.Preview previewSync(SessionName name, boolean overwrite, Talk talk)
+      throws InterruptedException;
 
   /**
    * Decides about paths that are held, and sends the workspace to all nodes; the other versions go
@@ -186,6 +193,15 @@ public interface Sessions {
       running = List.copyOf(running);
     }
   }
+
+  /**
+   * What a lease would be.
+   *
+   * @param hardEnd from now; empty: none, or it stays where it is
+   * @param idle without activity
+   * @param mayBeRefused the end would be later, and only the backend can say whether it allows that
+   */
+  record Extension(Optional<Duration> hardEnd, Duration idle, boolean mayBeRefused) {}
 
   /**
    * Files that came home.

@@ -134,6 +134,47 @@ public record SyncView(
     }
   }
 
+  /**
+   * What a sync would do now, as far as it can be known without doing it: files that are in its way
+   * on other nodes, and are not gpush's, are found by the sync alone.
+   *
+   * @param sends what would be written on nodes that have it otherwise
+   * @param bytes of the contents that would be sent for it, before they are compressed
+   * @param deletes what would be deleted there
+   * @param comes what would come home from the editors' node, and then go to the others
+   * @param removes what would go to the trash here, because it was deleted there
+   * @param held what would stay as it is on all sides
+   * @param asks what it would ask about first, or fail for
+   */
+  public record Preview(
+      List<Sent> sends,
+      long bytes,
+      List<String> deletes,
+      List<String> comes,
+      List<String> removes,
+      List<HeldPath> held,
+      List<String> asks) {
+    /** A path and the bytes that it has here. */
+    public record Sent(String path, long bytes) {}
+
+    public Preview {
+      sends = List.copyOf(sends);
+      deletes = List.copyOf(deletes);
+      comes = List.copyOf(comes);
+      removes = List.copyOf(removes);
+      held = List.copyOf(held);
+      asks = List.copyOf(asks);
+    }
+
+    public static Preview nothing() {
+      return new Preview(List.of(), 0, List.of(), List.of(), List.of(), List.of(), List.of());
+    }
+
+    public boolean isNothing() {
+      return equals(nothing());
+    }
+  }
+
   /** Nothing is known, as before a session has nodes. */
   public static SyncView none() {
     return new SyncView(

@@ -55,9 +55,6 @@ final class GatewayRuns implements Runs {
   /** The nodes are new and their facts are being gathered already; nothing waits long for them. */
   private static final Duration PROBLEMS = Duration.ofSeconds(2);
 
-  /** A watched run looks at the tree itself after this time at the latest. */
-  private static final Duration NOTICED = Duration.ofSeconds(30);
-
   /** Why a session has ended that did not end by itself. */
   private static final String ASKED = "another gpush down or up --replace gave it back meanwhile";
 
@@ -93,11 +90,7 @@ final class GatewayRuns implements Runs {
         return launch(session, turn.get(), request, Optional.empty(), talk);
       }
     }
-    if (command.words().isEmpty()) {
-      String session = target.session().map(SessionName::text).orElse("this folder");
-      throw new GpushException(new LaunchFailure.NothingToRepeat(session));
-    }
-    Launcher.check(command.words(), root, command.folder());
+    check(target, command, root);
     GatewaySessions.Found found;
     try (Talk.Step _ = talk.phase(Stage.SESSION, "getting a session")) {
       found = sessions.find(up(target, request), talk);
@@ -119,6 +112,32 @@ final class GatewayRuns implements Runs {
       }
       throw failed;
     }
+  }
+
+  /** Of what would make a session. */
+  private static void check(RunTarget target, RunRequest.Command command, Path root) {
+    if (command.words().isEmpty()) {
+      String session = target.session().map(SessionName::text).orElse("this folder");
+      throw new GpushException(new LaunchFailure.NothingToRepeat(session));
+    }
+    Launcher.check(command.words(), root, command.folder());
+  }
+
+  @Override
+  public Preview preview(RunTarget target, RunRequest request, Talk talk)
+      throws InterruptedException {
+    Path root = sessions.root(request.command().folder());
+    Optional<LiveSession> there = sessions.meant(target.session(), root);
+    if (there.isEmpty()) {
+      check(target, request.command(), root);
+      return new Preview.NewSession(sessions.plan(up(target, request)));
+    }
+    LiveSession session = there.get();
+    session.requireNodes();
+    session.requireUsable();
+    RunFit.require(session, target, request.claim());
+    links.ensure(linked(session.name()), talk);
+    return session.work().preview(request, talk);
   }
 
   /**
@@ -229,35 +248,11 @@ final class GatewayRuns implements Runs {
       throws InterruptedException {
     LiveSession session = sessions.find(name);
     var steps =
-        new SaveWatch.Steps() {
-          @Override
-          public void requireSession() {
-            requireThere(session, new InterruptedException("the session has ended"));
-          }
-
-          @Override
-          public void push() throws InterruptedException {
-            // Unlike gpush sync, it tells the user nothing about restarts.
-            try (TurnQueue.Turn _ = session.begin("sync", Talk.silent())) {
-              links.ensure(session, Talk.silent());
-              session.work().push(request.overwrite(), Talk.silent());
-              session.work().prepare(Talk.silent());
-            }
-          }
-
-          @Override
-          public void pause(Duration time) throws InterruptedException {
-            Thread.sleep(time);
-          }
-
-          @Override
-          public void awaitChange(Duration time) throws InterruptedException {
-            Optional<SessionWork> work = session.workIfAny();
-            if (work.isEmpty() || !work.get().live().awaitPending(NOTICED)) {
-              Thread.sleep(time);
-            }
-          }
-        };
+        new SaveWatch.OfSession(
+            session,
+            links,
+            request.overwrite(),
+            () -> requireThere(session, new InterruptedException("the session has ended")));
     SavedFiles saved;
     try (LiveSync.Left _ = left(session)) {
       saved = new SaveWatch(session, steps, clock).await(generation, listener::failed);

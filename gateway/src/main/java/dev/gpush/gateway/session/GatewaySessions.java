@@ -297,7 +297,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         .findFirst();
   }
 
-  /** For {@link Runs#pictures}. */
+  Optional<LiveSession> meant(Optional<SessionName> name, Path root) {
+    return registry.meant(name, root).filter(session -> !session.isOver()).findFirst();
+  }
+
   Runs.Pictures pictures() {
     return new SessionPictures(folder -> configs.load(folder).root(), registry, views);
   }
@@ -355,12 +358,22 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public SessionView extend(SessionName name, Optional<Duration> fromNow) {
-    LiveSession session = find(name);
-    session.requireNodes();
     // Without a turn: what has it, a pull for one, may take longer than the lease.
-    session.requireUsable();
+    LiveSession session = usable(name);
     SessionReuse.renew(session, fromNow, Optional.empty());
     return views.of(session, false);
+  }
+
+  private LiveSession usable(SessionName name) {
+    LiveSession session = find(name);
+    session.requireNodes();
+    session.requireUsable();
+    return session;
+  }
+
+  @Override
+  public Extension previewExtend(SessionName name, Optional<Duration> fromNow) {
+    return SessionReuse.extension(usable(name), fromNow);
   }
 
   @Override
@@ -371,6 +384,14 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       links.ensure(session, talk);
       return session.work().bring(overwrite, talk);
     }
+  }
+
+  @Override
+  public SyncView.Preview previewSync(SessionName name, boolean overwrite, Talk talk)
+      throws InterruptedException {
+    LiveSession session = reachable(name);
+    links.ensure(session, talk);
+    return session.work().preview(overwrite, talk);
   }
 
   @Override
@@ -430,9 +451,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   /** The session, linked: one that is just made or recovered is waited for. */
   private LiveSession reachable(SessionName name) throws InterruptedException {
-    LiveSession session = find(name);
-    session.requireUsable();
-    session.requireNodes();
+    LiveSession session = usable(name);
     links.await(session, "link");
     return session;
   }

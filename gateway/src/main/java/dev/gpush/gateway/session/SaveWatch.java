@@ -3,9 +3,12 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.SavedFiles;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
+import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionWork;
+import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.sync.tree.Manifest;
 import java.time.Duration;
 import java.util.List;
@@ -52,6 +55,46 @@ final class SaveWatch {
     /** Waits for a change at most this long, or longer where each change is noticed at once. */
     default void awaitChange(Duration time) throws InterruptedException {
       pause(time);
+    }
+  }
+
+  /**
+   * Those of a session and its links.
+   *
+   * @param requireThere fails when the session has ended
+   */
+  record OfSession(
+      LiveSession session, SessionLinks links, boolean overwrite, Runnable requireThere)
+      implements Steps {
+    /** It looks at the tree itself after this time at the latest. */
+    private static final Duration NOTICED = Duration.ofSeconds(30);
+
+    @Override
+    public void requireSession() {
+      requireThere.run();
+    }
+
+    @Override
+    public void push() throws InterruptedException {
+      // Unlike gpush sync, it tells the user nothing about restarts.
+      try (TurnQueue.Turn _ = session.begin("sync", Talk.silent())) {
+        links.ensure(session, Talk.silent());
+        session.work().push(overwrite, Talk.silent());
+        session.work().prepare(Talk.silent());
+      }
+    }
+
+    @Override
+    public void pause(Duration time) throws InterruptedException {
+      Thread.sleep(time);
+    }
+
+    @Override
+    public void awaitChange(Duration time) throws InterruptedException {
+      Optional<SessionWork> work = session.workIfAny();
+      if (work.isEmpty() || !work.get().live().awaitPending(NOTICED)) {
+        Thread.sleep(time);
+      }
     }
   }
 

@@ -8,6 +8,7 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
@@ -194,6 +195,14 @@ final class SessionReuse {
   private void take(LiveSession session, AgentFailure.Superseded other, Talk talk) {
     talk.say("taking " + session.name() + " over from " + new Holder(other.holder()).words());
     session.takeFrom(other, identity.holder());
+  }
+
+  /** What {@link #renew} would set. A backend that hands out time itself may refuse more of it. */
+  static Sessions.Extension extension(LiveSession session, Optional<Duration> hardEnd) {
+    return new Sessions.Extension(
+        hardEnd,
+        session.entry().lease().idle(),
+        hardEnd.isPresent() && session.backend().capabilities().hasQueue());
   }
 
   /** Limits that are not given stay as they are. */

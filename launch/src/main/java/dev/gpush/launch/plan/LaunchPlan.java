@@ -390,7 +390,7 @@ public record LaunchPlan(
             });
   }
 
-  Optional<FabricPlan> fabric() {
+  public Optional<FabricPlan> fabric() {
     return findings.fabric().map(RankFabric::plan);
   }
 
@@ -425,7 +425,7 @@ public record LaunchPlan(
    * "run 7 · 16 ranks · ~/envs/llm python 3.11 torch 2.8 · ~/proj/exp · G42": the parts that are
    * known.
    */
-  String header(int run, long generation, String home) {
+  public String header(int run, long generation, String home) {
     var parts = new ArrayList<String>();
     parts.add("run " + run);
     parts.add(size());

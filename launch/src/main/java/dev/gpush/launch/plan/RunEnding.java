@@ -1,5 +1,6 @@
 package dev.gpush.launch.plan;
 
+import dev.gpush.core.config.Config;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -13,6 +14,13 @@ import java.util.Optional;
 public record RunEnding(Optional<RunWarning> warning, Duration grace) {
   /** Short, because ranks that wait for a dead one wait for minutes. */
   private static final Duration GRACE = Duration.ofSeconds(3);
+
+  /** As the project wants it. */
+  public static RunEnding of(Config config) {
+    return new RunEnding(
+        config.text("run.warn").map(RunWarning::parse),
+        config.number("run.grace").map(Duration::ofSeconds).orElse(GRACE));
+  }
 
   /** Where nothing else is configured. */
   public static RunEnding usual() {

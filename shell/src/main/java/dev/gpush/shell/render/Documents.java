@@ -5,6 +5,7 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.FailureText;
+import dev.gpush.core.failure.SyncFailure.HeldPath;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
 import dev.gpush.core.run.RunDifference;
@@ -205,16 +206,7 @@ public final class Documents {
         "watching",
         text(state.watching()),
         "versions",
-        state.versions().held().stream()
-            .map(
-                path ->
-                    Json.object(
-                        "path", path.path(),
-                        "why", path.why(),
-                        "node", path.node(),
-                        "here", path.here().map(Instant::toString),
-                        "there", path.there().map(Instant::toString)))
-            .toList(),
+        state.versions().held().stream().map(Documents::held).toList(),
         "trashes",
         state.versions().trashes().stream()
             .map(
@@ -227,6 +219,15 @@ public final class Documents {
             .toList(),
         "history",
         text(state.history()));
+  }
+
+  static Json.Obj held(HeldPath path) {
+    return Json.object(
+        "path", path.path(),
+        "why", path.why(),
+        "node", path.node(),
+        "here", path.here().map(Instant::toString),
+        "there", path.there().map(Instant::toString));
   }
 
   /** Why a path is sent or not. */

@@ -172,6 +172,22 @@ public final class FakeRuns implements Runs {
         });
   }
 
+  /** What any run would start. */
+  public Preview.Launch preview =
+      new Preview.Launch("run 8 · 1 rank", List.of(), List.of(), Optional.empty());
+
+  @Override
+  public Preview preview(RunTarget target, RunRequest request, Talk talk)
+      throws InterruptedException {
+    return sessions
+        .find(target.session(), request.command().folder())
+        .<Preview>map(
+            session ->
+                new Preview.Ready(
+                    session.name(), sessions.syncPreview, List.of("make deps"), preview))
+        .orElseGet(() -> new Preview.NewSession(sessions.outlook()));
+  }
+
   @Override
   public RunView launch(
       RunTarget target, RunRequest request, Consumer<LaunchEvent> listener, Talk talk) {

@@ -42,7 +42,7 @@ public final class FakeSessions implements Sessions {
   public final Map<String, SessionView> all = new LinkedHashMap<>();
   public final List<UpRequest> asked = new ArrayList<>();
   public final List<String> calls = new ArrayList<>();
-  final Map<String, Plan> plans = new LinkedHashMap<>();
+  public final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
   public final List<EndedRequest> ended = new ArrayList<>();
   final List<PortForward> forwards = new ArrayList<>();
@@ -206,6 +206,10 @@ public final class FakeSessions implements Sessions {
   public Outlook plan(UpRequest request) throws InterruptedException {
     asked.add(request);
     planning.run();
+    return outlook();
+  }
+
+  Outlook outlook() {
     List<Outlook.Offer> offers =
         plans.entrySet().stream()
             .map(
@@ -275,10 +279,24 @@ public final class FakeSessions implements Sessions {
   }
 
   @Override
+  public Extension previewExtend(SessionName name, Optional<Duration> fromNow) {
+    failing();
+    return new Extension(fromNow, Duration.ofHours(1), fromNow.isPresent());
+  }
+
+  @Override
   public long sync(SessionName name, boolean overwrite, Talk talk) {
     failing();
     calls.add("sync " + name + (overwrite ? " overwrite" : ""));
     return 43;
+  }
+
+  public SyncView.Preview syncPreview = SyncView.Preview.nothing();
+
+  @Override
+  public SyncView.Preview previewSync(SessionName name, boolean overwrite, Talk talk) {
+    failing();
+    return syncPreview;
   }
 
   @Override

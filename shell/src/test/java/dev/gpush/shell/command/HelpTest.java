@@ -91,6 +91,7 @@ final class HelpTest {
         where the backend can do that.
 
           --for TIME  from now: 30m, 2h, 1d12h
+          --dry-run   show the ends before and after; move nothing
 
           -s, --session NAME  the session (else $GPUSH_SESSION, then this folder's)
           -q, --quiet         no progress, no messages

@@ -40,6 +40,10 @@ final class JsonTest {
       config > root root_reason backends settings unsupported
       backends > name kind usable description from explanation
       sync > session nodes generation
+      sync --dry-run > session files
+      extend --dry-run > session backend hard_end_s idle_end_s new_hard_end_s new_idle_end_s may_be_refused
+      run --dry-run train.py > session places header files setup waits starts network
+      stop --dry-run 7 > session run state signal kill_after_s ranks nodes
       sync --explain a.bin > path kind sent why at rule
       sync status > session mode synced generation nodes edit pending incoming held staying versions trashes watching history
       pull notes.txt > session node path file
@@ -93,6 +97,48 @@ final class JsonTest {
     assertEquals(new TreeSet<>(names), new TreeSet<>(first.entries().keySet()));
     String page = Files.readString(Path.of("../docs/reference/json.md"));
     names.forEach(name -> assertTrue(page.contains("`" + name + "`"), name + " is not documented"));
+  }
+
+  /** Why a verb that changes something has no {@code --dry-run}. */
+  private static final Map<String, String> DOES_AT_ONCE =
+      Map.ofEntries(
+          Map.entry("adopt", "it asks, and takes nothing from a gateway that may be using it"),
+          Map.entry("check", "--plan only looks; a check is a look by itself"),
+          Map.entry("code", "--print shows what it would open"),
+          Map.entry("cp", "only its program, which walks both sides as it copies, can tell"),
+          Map.entry("doctor", "it asks about each thing that it would end"),
+          Map.entry("exec", "what a command does, only the command knows"),
+          Map.entry("forward", "gpush forward shows it, and --stop undoes it"),
+          Map.entry("gateway", "its actions are one word each, and undone by another"),
+          Map.entry("init", "it shows what it would write, and asks"),
+          Map.entry("jupyter", "it is a run that --stop ends"),
+          Map.entry("link", "--print shows what it would write"),
+          Map.entry("login", "it only opens connections"),
+          Map.entry("logs", "--fetch writes into a folder that was named"),
+          Map.entry("pull", "a node says what it has only by sending it"),
+          Map.entry("ssh", "its streams are those of a shell there"));
+
+  /** As above, for the looks before something happens. */
+  @Test
+  void eachVerbWithADryRunHasAShape() {
+    var with = new TreeSet<String>();
+    var verbs = new Verbs();
+    for (String verb : verbs.names()) {
+      var spec = CommandLines.of(verbs.make(verb).orElseThrow(), new Common()).getCommandSpec();
+      if (spec.findOption("--dry-run") != null) {
+        with.add(verb);
+      }
+    }
+
+    assertEquals(
+        SHAPES
+            .lines()
+            .filter(line -> line.contains(" --dry-run"))
+            .map(line -> line.split(" ")[0])
+            .collect(Collectors.toCollection(TreeSet::new)),
+        with);
+    DOES_AT_ONCE.keySet().forEach(verb -> assertTrue(!with.contains(verb), verb));
+    assertTrue(verbs.names().containsAll(DOES_AT_ONCE.keySet()));
   }
 
   /** A new verb is red here until its shape is promised, or it is said why it has none. */

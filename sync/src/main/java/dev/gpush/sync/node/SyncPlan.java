@@ -4,10 +4,12 @@ import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Version;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -75,6 +77,13 @@ public record SyncPlan(
         .filter(path -> holds.manifest().get(path).isPresent())
         .forEach(kept::add);
     return new SyncPlan(writes, deletes, entries, kept, blobs, clashes);
+  }
+
+  /** How many of these nodes need each content. */
+  public static Map<String, Integer> needs(Collection<SyncPlan> plans) {
+    var needs = new HashMap<String, Integer>();
+    plans.forEach(plan -> plan.blobs().forEach(hash -> needs.merge(hash, 1, Integer::sum)));
+    return needs;
   }
 
   /** Paths at which nothing changes. */

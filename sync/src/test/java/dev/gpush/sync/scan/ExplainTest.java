@@ -16,7 +16,6 @@ import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.FakeTalk;
 import dev.gpush.sync.WorkFolder;
-import dev.gpush.sync.WorkspaceRules;
 import dev.gpush.sync.git.GitPlaces;
 import java.io.IOException;
 import java.io.RandomAccessFile;

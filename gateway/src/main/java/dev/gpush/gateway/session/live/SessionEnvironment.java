@@ -25,8 +25,24 @@ public final class SessionEnvironment {
     return variables;
   }
 
+  /**
+   * Of every rank, and where they come from, as {@code LaunchInput} has them.
+   *
+   * @param origins of those that are not the client's
+   */
+  record Variables(Map<String, String> values, Map<String, String> origins) {
+    static Variables of(Config config, LiveSession session, Map<String, String> client) {
+      var values = new TreeMap<>(base(config, session.entry()));
+      var origins = new TreeMap<>(SessionEnvironment.origins(config));
+      Map<String, String> inherited = session.backend().capabilities().inherited(client);
+      values.putAll(inherited);
+      origins.keySet().removeAll(inherited.keySet());
+      return new Variables(values, origins);
+    }
+  }
+
   /** Where each variable of {@code env} comes from: the file and line. */
-  static Map<String, String> origins(Config config) {
+  private static Map<String, String> origins(Config config) {
     var origins = new TreeMap<String, String>();
     for (Setting setting : config.settings()) {
       if (setting.key().equals("env")) {

@@ -8,6 +8,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.core.session.SyncView;
@@ -25,9 +26,9 @@ import dev.gpush.launch.Launcher;
 import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.EnvironmentChoice;
 import dev.gpush.launch.node.NodeEnvironments;
+import dev.gpush.launch.node.SetupStep;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
-import dev.gpush.launch.plan.RunWarning;
 import dev.gpush.launch.run.SessionTurn;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
@@ -40,10 +41,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** What a linked session does: its files and its runs. */
@@ -231,11 +230,10 @@ public final class SessionWork implements AutoCloseable {
 
   private long push(PushOptions options, Talk talk) throws InterruptedException {
     readable().ifPresent(config -> checkEditNode(EditNode.of(config), talk));
-    boolean isForeign = session.entry().status().foreign();
     long begun = generations.moment();
     Generation now;
     try (Talk.Step _ = talk.phase(Stage.WORKSPACE, "bringing files to the nodes")) {
-      PushOptions how = isForeign ? options.comparing() : options;
+      PushOptions how = comparing(options);
       now =
           pushes
               .run(() -> sync.push(nodes, how, talk))
@@ -250,6 +248,15 @@ public final class SessionWork implements AutoCloseable {
     }
     pushed(now, begun);
     return now.counter();
+  }
+
+  private PushOptions comparing(PushOptions options) {
+    return session.entry().status().foreign() ? options.comparing() : options;
+  }
+
+  /** What a push would do; nothing is sent. */
+  public SyncView.Preview preview(boolean overwrite, Talk talk) throws InterruptedException {
+    return sync.preview(nodes, comparing(options(overwrite)), talk);
   }
 
   /** The files may have been written since the node was chosen. */
@@ -360,16 +367,28 @@ public final class SessionWork implements AutoCloseable {
       throws InterruptedException {
     saves.launching(1);
     try {
-      boolean isApart = saves.isolates() && request.kind() == RunKind.PROGRAM;
       return launcher.launch(
-          isApart ? request.fromSnapshot(true) : request,
-          input(request.command(), config, synced),
-          new RunTurn(turn),
-          talk);
+          apart(request), input(request.command(), config, synced), new RunTurn(turn), talk);
     } finally {
       saves.launching(-1);
       live.wake();
     }
+  }
+
+  private RunRequest apart(RunRequest request) {
+    boolean isApart = saves.isolates() && request.kind() == RunKind.PROGRAM;
+    return isApart ? request.fromSnapshot(true) : request;
+  }
+
+  /** What a push, the setup and a launch would do. */
+  public Runs.Preview.Ready preview(RunRequest request, Talk talk) throws InterruptedException {
+    RunRequest.Command command = request.command();
+    Config config = config();
+    return new Runs.Preview.Ready(
+        session.name(),
+        command.at().isPresent() ? SyncView.Preview.nothing() : preview(request.overwrite(), talk),
+        choice(config).steps().stream().map(SetupStep::run).toList(),
+        launcher.preview(apart(request), input(command, config, command.at().orElse(0L)), talk));
   }
 
   private final class RunTurn implements SessionTurn {
@@ -392,34 +411,22 @@ public final class SessionWork implements AutoCloseable {
 
   /** Ends a run because newer files are on the nodes; its ranks have the time of run.grace. */
   public void stopForSave(int run) throws InterruptedException {
-    launcher.stop(run, "TERM", ending(config()).grace(), RunTalk.SAVED, Talk.silent());
+    launcher.stop(run, "TERM", RunEnding.of(config()).grace(), RunTalk.SAVED, Talk.silent());
   }
 
-  /** For what starts no ranks. */
   public LaunchInput input(RunRequest.Command command) {
     return input(command, config(), 0);
   }
 
   private LaunchInput input(RunRequest.Command command, Config config, long synced) {
-    var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
-    var origins = new TreeMap<>(SessionEnvironment.origins(config));
-    Map<String, String> inherited =
-        session.backend().capabilities().inherited(command.environment());
-    environment.putAll(inherited);
-    origins.keySet().removeAll(inherited.keySet());
+    var variables = SessionEnvironment.Variables.of(config, session, command.environment());
     return new LaunchInput(
         synced,
         choice(config).python(),
-        environment,
-        origins,
+        variables.values(),
+        variables.origins(),
         path -> sync.whyIgnored(path.toString()),
-        ending(config));
-  }
-
-  private static RunEnding ending(Config config) {
-    return new RunEnding(
-        config.text("run.warn").map(RunWarning::parse),
-        config.number("run.grace").map(Duration::ofSeconds).orElse(RunEnding.usual().grace()));
+        RunEnding.of(config));
   }
 
   /** The newest generation that this gateway knows to be on all nodes; 0 before it wrote one. */

@@ -22,10 +22,12 @@ import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace;
 import dev.gpush.core.talk.Trace.Stage;
@@ -120,6 +122,43 @@ final class GatewayRunsTest {
     assertEquals(DEVBOX, made.session().name());
     assertEquals(1, events.size());
     rig.assertOneGang();
+  }
+
+  @Test
+  void aPreviewMakesSendsAndStartsNothing() throws Exception {
+    RunRequest request = claiming(run("python3", "train.py"), Optional.of(2), "");
+    assertInstanceOf(
+        Runs.Preview.NewSession.class, gateway.runs().preview(HERE, request, Talk.silent()));
+    assertInstanceOf(
+        LaunchFailure.NothingToRepeat.class,
+        failure(() -> gateway.runs().preview(HERE, run(), Talk.silent())));
+    assertEquals(List.of(), gateway.list());
+
+    make("devbox", project);
+    Files.writeString(project.resolve("new.py"), "x\n");
+    var before = gateway.list().getFirst();
+    var seen =
+        assertInstanceOf(
+            Runs.Preview.Ready.class, gateway.runs().preview(HERE, request, Talk.silent()));
+
+    assertEquals(DEVBOX, seen.session());
+    assertEquals(List.of(new SyncView.Preview.Sent("new.py", 2)), seen.files().sends());
+    assertEquals(seen.files(), gateway.previewSync(DEVBOX, false, Talk.silent()));
+    assertEquals(2, seen.launch().starts().size());
+    assertInstanceOf(
+        SessionFailure.Differs.class,
+        failure(
+            () ->
+                gateway
+                    .runs()
+                    .preview(HERE, claiming(run("true"), Optional.of(3), ""), Talk.silent())));
+    Sessions.Extension extension = gateway.previewExtend(DEVBOX, Optional.of(Duration.ofHours(2)));
+    assertEquals(Optional.of(Duration.ofHours(2)), extension.hardEnd());
+    assertFalse(extension.mayBeRefused());
+    var after = gateway.list().getFirst();
+    assertEquals(before.generation(), after.generation());
+    assertEquals(before.hardEndLeft(), after.hardEndLeft());
+    assertEquals(List.of(), gateway.runs().list(DEVBOX));
   }
 
   @Test

@@ -24,8 +24,10 @@ import dev.gpush.shell.command.call.UnsupportedKeys;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.command.session.DownCommand;
 import dev.gpush.shell.command.session.ScriptHeaders;
+import dev.gpush.shell.command.session.UpCommand;
 import dev.gpush.shell.console.SaidOnce;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.Previews;
 import dev.gpush.shell.render.TraceText;
 import java.util.Comparator;
 import java.util.List;
@@ -150,6 +152,9 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--down", description = "give the session back when the run has ended")
   boolean down;
 
+  @Option(names = "--dry-run", description = "show what would start and be sent; start nothing")
+  boolean dryRun;
+
   public static final List<String> LAUNCHERS = List.of("ray", RunRequest.Command.BATCH);
 
   private List<String> words = List.of();
@@ -188,6 +193,10 @@ public final class RunCommand implements Action.OfWords {
     RunRequest request =
         request(call, count, each, script.map(headers -> headers.tasks().orElse(1)), task)
             .at(generation);
+    if (dryRun) {
+      RunTarget target = target(call, script);
+      return look(call, generation.isEmpty() ? target : target.on(call.session().name()), request);
+    }
     var talk = new SaidOnce(call.talk());
     Runs runs = call.services().runs();
     RunView run =
@@ -219,6 +228,30 @@ public final class RunCommand implements Action.OfWords {
       call.say(session + " stays; " + call.commands().of("down") + " gives it back");
     }
     return status.orElse(ExitStatus.LEFT.number());
+  }
+
+  private static int look(Call call, RunTarget target, RunRequest request)
+      throws InterruptedException {
+    Runs.Preview preview = call.services().runs().preview(target, request, call.talk());
+    if (call.common().json) {
+      call.print(Previews.json(preview, call.failures()));
+    }
+    switch (preview) {
+      case Runs.Preview.NewSession(var place) -> {
+        if (!call.common().json) {
+          call.print("would make a session first:\n");
+          UpCommand.print(call, place);
+        }
+        return UpCommand.status(place);
+      }
+      case Runs.Preview.Ready ready -> {
+        if (!call.common().json) {
+          Previews.lines(ready, call.zone()).forEach(line -> call.print(line + "\n"));
+        }
+        SyncCommand.requireNoneHeld(ready.files());
+        return 0;
+      }
+    }
   }
 
   static void tellTrace(Call call, RunView run, OutputChoice choice) {

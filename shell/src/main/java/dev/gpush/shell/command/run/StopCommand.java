@@ -7,6 +7,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.Previews;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -33,18 +34,30 @@ public final class StopCommand implements Action {
   @Option(names = "--kill", description = "kill the ranks at once")
   boolean kill;
 
+  @Option(names = "--dry-run", description = "show what would be stopped and how; stop nothing")
+  boolean dryRun;
+
   @Override
   public int run(Call call) throws InterruptedException {
     Optional<SessionView> named = sessionOfThatName(call);
-    SessionView session = named.isPresent() ? named.get() : sessionToEnd(call);
-    if ((named.isPresent() || number.isEmpty()) && givesUp(call, session)) {
-      return 0;
+    SessionView session =
+        named.isPresent() ? named.get() : dryRun ? call.session() : sessionToEnd(call);
+    if (named.isPresent() || number.isEmpty()) {
+      if (dryRun && session.state().isWaiting()) {
+        return look(call, session, Optional.empty());
+      }
+      if (!dryRun && givesUp(call, session)) {
+        return 0;
+      }
     }
     if (named.isPresent()) {
       throw isSession(session);
     }
     RunView run =
         number.isPresent() ? RunNumbers.find(call, session.name(), number) : theOne(call, session);
+    if (dryRun) {
+      return look(call, session, Optional.of(run));
+    }
     if (run.isOver()) {
       return ended(call, session, run, " had ended already: ");
     }
@@ -58,6 +71,19 @@ public final class StopCommand implements Action {
                 kill ? Duration.ZERO : GRACE,
                 call.talk());
     return ended(call, session, ended, " is ");
+  }
+
+  /**
+   * @param run empty: the request of a session that waits
+   */
+  private int look(Call call, SessionView session, Optional<RunView> run) {
+    var stop = new Previews.Stop(run, kill, GRACE);
+    if (call.common().json) {
+      call.print(stop.json(session));
+    } else {
+      call.print(stop.line(session, call.now()) + "\n");
+    }
+    return 0;
   }
 
   private int ended(Call call, SessionView session, RunView run, String how) {

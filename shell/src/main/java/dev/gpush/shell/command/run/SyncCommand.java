@@ -1,5 +1,7 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
@@ -9,6 +11,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.Previews;
 import dev.gpush.shell.render.SendText;
 import dev.gpush.shell.render.SyncText;
 import java.nio.file.Path;
@@ -69,6 +72,9 @@ public final class SyncCommand implements Action {
       description = "say why this path is sent or not, and the line that says so")
   Optional<String> explain = Optional.empty();
 
+  @Option(names = "--dry-run", description = "show what now would do; send and bring nothing")
+  boolean dryRun;
+
   @Override
   public int run(Call call) throws InterruptedException {
     if (keep.isPresent()) {
@@ -78,8 +84,8 @@ public final class SyncCommand implements Action {
       throw Values.bad("sync", "only --keep takes more than one word");
     }
     String what = words.isEmpty() ? NOW : Values.oneOf("sync", "WHAT", words.getFirst(), ACTIONS);
-    if (overwrite && !what.equals(NOW)) {
-      throw Values.bad("sync", "--overwrite is for gpush sync now");
+    if ((overwrite || dryRun) && !what.equals(NOW)) {
+      throw Values.bad("sync", (dryRun ? "--dry-run" : "--overwrite") + " is for gpush sync now");
     }
     if (explain.isPresent()) {
       return explain(call, explain.get());
@@ -90,7 +96,7 @@ public final class SyncCommand implements Action {
       case "status" -> show(call, session, sessions.syncState(session.name()));
       case "pause" -> show(call, session, sessions.pauseSync(session.name()));
       case "resume" -> show(call, session, sessions.resumeSync(session.name()));
-      default -> now(call, session);
+      default -> dryRun ? look(call, session) : now(call, session);
     };
   }
 
@@ -99,9 +105,32 @@ public final class SyncCommand implements Action {
         call, session, call.services().sessions().sync(session.name(), overwrite, call.talk()));
   }
 
+  private int look(Call call, SessionView session) throws InterruptedException {
+    SyncView.Preview preview =
+        call.services().sessions().previewSync(session.name(), overwrite, call.talk());
+    if (call.common().json) {
+      call.print(Previews.json(session, preview));
+    } else {
+      call.print(
+          session.name()
+              + (preview.isNothing() ? " has everything; nothing would be sent" : " would change")
+              + "\n");
+      Previews.lines(preview, call.zone()).forEach(line -> call.print(line + "\n"));
+    }
+    requireNoneHeld(preview);
+    return 0;
+  }
+
+  /** As the sync itself fails; what is printed goes before it. */
+  static void requireNoneHeld(SyncView.Preview preview) {
+    if (!preview.held().isEmpty()) {
+      throw new GpushException(new SyncFailure.Held(preview.held()));
+    }
+  }
+
   private int keep(Call call, String side) throws InterruptedException {
-    if (overwrite || explain.isPresent()) {
-      throw Values.bad("sync", "--keep goes with neither --overwrite nor --explain");
+    if (overwrite || dryRun || explain.isPresent()) {
+      throw Values.bad("sync", "--keep goes with none of --overwrite, --dry-run and --explain");
     }
     Values.oneOf("sync", "--keep", side, SIDES);
     if (words.isEmpty()) {
@@ -125,8 +154,9 @@ public final class SyncCommand implements Action {
   }
 
   private int explain(Call call, String path) {
-    if (overwrite || !words.isEmpty()) {
-      throw Values.bad("sync", "--explain is for a path alone, without --overwrite and WHAT");
+    if (overwrite || dryRun || !words.isEmpty()) {
+      throw Values.bad(
+          "sync", "--explain is for a path alone, without --overwrite, --dry-run and WHAT");
     }
     SendReason reason = call.services().rules().explain(call.folder(), path);
     if (call.common().json) {

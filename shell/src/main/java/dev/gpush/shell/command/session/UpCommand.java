@@ -150,31 +150,34 @@ public final class UpCommand implements Action {
     try (Talk.Step _ = call.talk().step("asking the backends")) {
       outlook = call.services().sessions().plan(request);
     }
-    var failures = call.failures();
     if (call.common().json) {
-      call.print(Documents.plans(outlook, failures));
+      call.print(Documents.plans(outlook, call.failures()));
     } else {
-      Table table = new Table("BACKEND", "WHEN", "WHAT");
-      outlook.offers().forEach(offer -> row(table, offer, failures));
-      call.print(table);
-      if (!outlook.why().isEmpty()) {
-        call.say(outlook.why());
-      }
-      outlook
-          .offers()
-          .forEach(
-              offer ->
-                  Optional.ofNullable(outlook.smaller().get(offer.backend()))
-                      .ifPresent(
-                          part ->
-                              call.say(
-                                  offer.backend() + " would grant " + part.options() + " now")));
+      print(call, outlook);
     }
     return status(outlook);
   }
 
+  /** Where and when, for people. */
+  public static void print(Call call, Outlook outlook) {
+    Table table = new Table("BACKEND", "WHEN", "WHAT");
+    outlook.offers().forEach(offer -> row(table, offer, call.failures()));
+    call.print(table);
+    if (!outlook.why().isEmpty()) {
+      call.say(outlook.why());
+    }
+    outlook
+        .offers()
+        .forEach(
+            offer ->
+                Optional.ofNullable(outlook.smaller().get(offer.backend()))
+                    .ifPresent(
+                        part ->
+                            call.say(offer.backend() + " would grant " + part.options() + " now")));
+  }
+
   /** 0 if the request can be granted, now or later; else the status of the failure. */
-  private static int status(Outlook outlook) {
+  public static int status(Outlook outlook) {
     boolean isUnknown = true;
     for (Outlook.Offer offer : outlook.offers()) {
       switch (offer.answer()) {

@@ -1,4 +1,4 @@
-package dev.gpush.sync;
+package dev.gpush.sync.scan;
 
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
@@ -13,8 +13,6 @@ import dev.gpush.core.session.SendRules;
 import dev.gpush.sync.git.GitIndex;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.git.IgnoreTrace;
-import dev.gpush.sync.scan.ScanLimits;
-import dev.gpush.sync.scan.TreeScan;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
