@@ -318,7 +318,7 @@ final class Push {
                 packs,
                 Bases.of(plans),
                 conversations.signatures())) {
-      int all = writers.stream().mapToInt(node -> plan(plans, node).blobs().size()).sum();
+      int all = plans.values().stream().mapToInt(plan -> plan.blobs().size()).sum();
       var sent = new AtomicInteger();
       List<Prepared> answers =
           conversations.each(
@@ -327,7 +327,7 @@ final class Push {
               node ->
                   prepare(
                       node,
-                      plan(plans, node),
+                      Objects.requireNonNull(plans.get(node)),
                       move,
                       fresh.contains(node),
                       isAlone ? Optional.of(committed) : Optional.empty(),
@@ -339,7 +339,7 @@ final class Push {
             "commit",
             writers,
             node -> {
-              committed.put(node, node.commit(plan(plans, node), move));
+              committed.put(node, node.commit(Objects.requireNonNull(plans.get(node)), move));
               return true;
             });
       }
@@ -348,10 +348,6 @@ final class Push {
       abort(writers, committed);
       throw failed;
     }
-  }
-
-  private static SyncPlan plan(Map<NodeConversation, SyncPlan> plans, NodeConversation node) {
-    return Objects.requireNonNull(plans.get(node));
   }
 
   private String what(Map<NodeConversation, SyncPlan> plans) {

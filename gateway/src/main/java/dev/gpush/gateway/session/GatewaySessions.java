@@ -39,7 +39,6 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.PendingRequest;
 import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionTiming;
-import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.SessionWorks;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.placement.AttachedPlacement;
@@ -175,7 +174,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   /** A session, and how it was when it was found or made. */
   record Found(LiveSession session, SessionView view) {}
 
-  /** As {@link #up}, for the gateway's own use. */
   Found find(UpRequest request, Talk talk) throws InterruptedException {
     return up(request, talk, _ -> false);
   }
@@ -365,9 +363,14 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   private LiveSession usable(SessionName name) {
+    LiveSession session = withNodes(name);
+    session.requireUsable();
+    return session;
+  }
+
+  private LiveSession withNodes(SessionName name) {
     LiveSession session = find(name);
     session.requireNodes();
-    session.requireUsable();
     return session;
   }
 
@@ -378,8 +381,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException {
-    LiveSession session = find(name);
-    session.requireNodes();
+    LiveSession session = withNodes(name);
     try (TurnQueue.Turn _ = session.begin("sync", talk)) {
       links.ensure(session, talk);
       return session.work().bring(overwrite, talk);
@@ -396,8 +398,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public long keep(SessionName name, KeepRequest request, Talk talk) throws InterruptedException {
-    LiveSession session = find(name);
-    session.requireNodes();
+    LiveSession session = withNodes(name);
     try (TurnQueue.Turn _ = session.begin("sync", talk)) {
       links.ensure(session, talk);
       return session.work().keep(request, talk);
@@ -411,26 +412,19 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public SyncView pauseSync(SessionName name) {
-    reachedWork(name).pauseSaves();
+    withNodes(name).work().pauseSaves();
     return syncState(name);
   }
 
   @Override
   public SyncView resumeSync(SessionName name) {
-    reachedWork(name).resumeSaves();
+    withNodes(name).work().resumeSaves();
     return syncState(name);
-  }
-
-  private SessionWork reachedWork(SessionName name) {
-    LiveSession session = find(name);
-    session.requireNodes();
-    return session.work();
   }
 
   @Override
   public void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException {
-    LiveSession session = find(name);
-    session.requireNodes();
+    LiveSession session = withNodes(name);
     try (TurnQueue.Turn _ = session.begin("pull", talk)) {
       session.requireUsable();
       links.ensure(session, List.of(node), talk);
@@ -490,7 +484,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return views.of(session, false);
   }
 
-  /** Whether there is one in any state that is not over. */
   public boolean hasAny() {
     return !all().isEmpty();
   }
