@@ -139,8 +139,8 @@ final class PushPreview {
           FoundNames.Folder there = names.folders().get(folder);
           for (FoundNames.Name name : there == null ? List.<FoundNames.Name>of() : there.names()) {
             String path = folder.isEmpty() ? name.name() : folder + "/" + name.name();
-            boolean isOther = paths.contains(path) && name.size() != size(plan.writes().get(path));
-            if (isOther) {
+            Entry ours = plan.writes().get(path);
+            if (ours != null && paths.contains(path) && name.size() != size(ours)) {
               found.add(new Obstacle(node.index(), path, "foreign", 0));
             }
           }
