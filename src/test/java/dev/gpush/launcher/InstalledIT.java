@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,7 @@ final class InstalledIT {
 
   @TempDir private Path folder;
   private final Map<String, String> environment = new TreeMap<>();
+  private final List<Process> begun = new ArrayList<>();
 
   @BeforeEach
   void prepare() throws IOException {
@@ -275,7 +277,15 @@ final class InstalledIT {
   }
 
   private Process begun(String... command) throws IOException {
-    return builder(command).start();
+    Process process = builder(command).start();
+    begun.add(process);
+    return process;
+  }
+
+  /** Without a reader that waits, a test that was late ends what it began. */
+  @AfterEach
+  void endReaders() {
+    begun.forEach(Process::destroyForcibly);
   }
 
   private ProcessBuilder builder(String... command) {
