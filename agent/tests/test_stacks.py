@@ -164,13 +164,21 @@ class DumpTest(FakeTest):
         self.assertEqual([(rank["moved"], rank["frames"][1]["line"], rank["problem"]) for rank in self.look_by_hand(3)],
                          [(False, 3, None), (True, 3, None), (None, 3, None)])
 
-    def test_a_rank_is_where_it_was_most_often_and_each_spot_is_listed(self):
+    def test_a_rank_is_where_it_was_most_often_and_all_its_spots_are_listed_if_they_differ(self):
         self.put("0", self.in_all_reduce())
         self.put("0.4", self.in_load_batch())
         rank, = self.look_by_hand()
         self.assertEqual((rank["moved"], rank["frames"][0]["name"]), (True, "all_reduce"))
         self.assertEqual([[frame["name"] for frame in spot] for spot in rank["spots"]],
-                         [["all_reduce", "_exception_logger.<locals>.wrapper", "step"], ["Event.wait", "load_batch"]])
+                         [["all_reduce", "_exception_logger.<locals>.wrapper", "step"]] * 3 + [["Event.wait", "load_batch"]])
+
+    def test_a_spot_without_own_code_is_the_whole_stack(self):
+        def stack(*names):
+            return [{"name": name, "file": "torch/x.py", "line": line, "own": False} for line, name in enumerate(names)]
+        for looks, at in (((stack("wait", "all_reduce"), stack("backward", "step")), 1), ((stack("wait", "all_reduce"),) * 2, 1),
+                          ((stack("wait", "step"), stack("wait", "main"), stack("wait", "step")), 2)):
+            spots = list(looks) if looks[0] != looks[1] else []
+            self.assertEqual(stacks.usual(list(looks)), (looks[at], spots))
 
     def test_where_the_code_lies_in_a_file_system_that_hangs_the_kernel_still_tells(self):
         self.put("0", self.in_load_batch())

@@ -117,13 +117,13 @@ def texts(stacks, seconds, args):
 
 
 def usual(looks):
-    """The newest stack at the own line where it was most often; and the frames of each place, from the innermost to the own line, where
-    there were several."""
-    spots = [frames[:next((at for at, frame in enumerate(frames) if frame["own"]), 0) + 1] for frames in looks]
-    lines = [(spot[-1]["file"], spot[-1]["line"]) for spot in spots]
-    at = max(range(len(looks)), key=lambda index: (lines.count(lines[index]), index))
-    different = [spot for index, spot in enumerate(spots) if spot not in spots[:index]]
-    return looks[at], different if len(different) > 1 else []
+    """The newest stack at the own line where it was most often; and, if the looks differ there, the spot of each: its frames from the
+    innermost to the own line."""
+    own = [next((at for at, frame in enumerate(frames) if frame["own"]), None) for frames in looks]
+    lines = [(frames[at or 0]["file"], frames[at or 0]["line"]) for frames, at in zip(looks, own)]
+    spots = [frames if at is None else frames[:at + 1] for frames, at in zip(looks, own)]
+    newest = max(range(len(looks)), key=lambda index: (lines.count(lines[index]), index))
+    return looks[newest], spots if any(spot != spots[0] for spot in spots) else []
 
 
 def add_workers(waiting, seconds, args):

@@ -39,7 +39,8 @@ public record RankStack(
 
   /**
    * @param hasMoved whether its stacks differ; empty: not known
-   * @param spots what it was seen to do at its own line and below, if that is more than one thing
+   * @param spots what each look met at its own line and below, in their order; empty if the looks
+   *     do not differ there, or there was only one
    */
   public record Motion(Optional<Boolean> hasMoved, List<List<StackFrame>> spots) {
     public Motion {

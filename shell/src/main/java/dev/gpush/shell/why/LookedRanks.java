@@ -293,19 +293,17 @@ final class LookedRanks {
   }
 
   /**
-   * Where half of the ranks or more wait in one collective for most of the look, and others were in
-   * none: these are named, not those of which some looks met the computing part of their steps.
+   * Where half of the ranks or more wait in one collective, and were in collectives at more than
+   * half of their looks: the others that waited for no rank at any of two looks or more. Those of
+   * which some looks met the computing part of their steps are on neither side.
    */
   Optional<String> behind() {
     List<StackGroup> shown =
-        new ArrayList<>(groups.stream().filter(StackGroup::isCollective).toList());
-    List<StackGroup> apart =
-        StackGroup.of(
-            groups.stream()
-                .filter(group -> !group.isCollective())
-                .flatMap(group -> group.members().stream())
-                .filter(each -> !each.wasInCollective())
+        new ArrayList<>(
+            StackGroup.of(seen().filter(Member::wasMostlyInCollective).toList()).stream()
+                .filter(StackGroup::isCollective)
                 .toList());
+    List<StackGroup> apart = StackGroup.of(seen().filter(Member::neverWaited).toList());
     boolean areAwaited =
         shown.size() == 1 && 2 * shown.getFirst().size() >= all() && !apart.isEmpty();
     shown.addAll(apart);

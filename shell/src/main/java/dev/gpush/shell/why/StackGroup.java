@@ -7,6 +7,7 @@ import dev.gpush.core.sample.RankStack.Process;
 import dev.gpush.core.sample.StackFrame;
 import dev.gpush.core.text.Phrase;
 import dev.gpush.shell.why.Explanation.Evidence;
+import dev.gpush.shell.why.RankSpot.Kind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -35,11 +36,25 @@ public record StackGroup(RankSpot spot, List<Member> members) {
       return stack.rank();
     }
 
-    /** At one of the looks at least, whatever it did most of the time. */
-    boolean wasInCollective() {
-      return stack.motion().spots().stream()
-          .map(RankSpot::of)
-          .anyMatch(spot -> spot.kind() == RankSpot.Kind.COLLECTIVE);
+    /** At more than half of the looks; one look is too few to know. */
+    boolean wasMostlyInCollective() {
+      List<RankSpot> looks = looks();
+      long collectives = looks.stream().filter(spot -> spot.kind() == Kind.COLLECTIVE).count();
+      return stack.hasMoved().isPresent() && 2 * collectives > looks.size();
+    }
+
+    /** At no look it waited for other ranks; one look is too few to know. */
+    boolean neverWaited() {
+      return stack.hasMoved().isPresent()
+          && looks().stream()
+              .noneMatch(spot -> spot.kind() == Kind.COLLECTIVE || spot.kind() == Kind.PEER);
+    }
+
+    /** Where each look met it; one spot stands for all if they do not differ. */
+    private List<RankSpot> looks() {
+      List<List<StackFrame>> spots = stack.motion().spots();
+      return (spots.isEmpty() ? List.of(stack.frames()) : spots)
+          .stream().map(RankSpot::of).toList();
     }
   }
 
@@ -84,7 +99,7 @@ public record StackGroup(RankSpot spot, List<Member> members) {
   }
 
   boolean isCollective() {
-    return spot.kind() == RankSpot.Kind.COLLECTIVE;
+    return spot.kind() == Kind.COLLECTIVE;
   }
 
   public List<Integer> ranks() {

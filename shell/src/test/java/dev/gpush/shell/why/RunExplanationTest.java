@@ -6,6 +6,7 @@ import static dev.gpush.shell.why.WhyFixture.library;
 import static dev.gpush.shell.why.WhyFixture.loading;
 import static dev.gpush.shell.why.WhyFixture.moved;
 import static dev.gpush.shell.why.WhyFixture.node;
+import static dev.gpush.shell.why.WhyFixture.once;
 import static dev.gpush.shell.why.WhyFixture.own;
 import static dev.gpush.shell.why.WhyFixture.rank;
 import static dev.gpush.shell.why.WhyFixture.unseen;
@@ -62,16 +63,6 @@ final class RunExplanationTest {
   /** In a call that computes, or that spins while it waits for a GPU. */
   private static Json backward(int rank) {
     return with(inCode(rank, "backward", "train.py", 50), "state", "R", "cpu", 98.7);
-  }
-
-  /** In both at one look or more, mostly as the second one tells. */
-  private static Json changing(int rank, Json mostly) {
-    var spots = List.of(reduce(rank).items("frames"), batch(rank).items("frames"));
-    return with(moved(mostly), "spots", spots);
-  }
-
-  private static Json once(Json rank) {
-    return with(rank, "moved", new Json.Null());
   }
 
   private static Json ended(int rank) {
@@ -189,15 +180,6 @@ final class RunExplanationTest {
             Code.BEHIND,
             "moves and has printed nothing for 11m; at this moment 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 is in load_batch at data.py:17",
             List.of(reduce(0), reduce(1), moved(batch(2)), reduce(3))),
-        Arguments.of(
-            Code.WORKING,
-            "moves and has printed nothing for 11m: ranks 0-2 moved while gpush looked",
-            List.of(
-                changing(0, reduce(0)), changing(1, reduce(1)), changing(2, batch(2)), reduce(3))),
-        Arguments.of(
-            Code.BEHIND,
-            "moves and has printed nothing for 11m; at this moment 2 of 4 ranks wait in all_reduce at train.py:42; rank 3 is in load_batch at data.py:17",
-            List.of(changing(0, reduce(0)), reduce(1), changing(2, batch(2)), moved(batch(3)))),
         Arguments.of(
             Code.RANK_GONE,
             "stands still: 3 of 4 ranks wait in all_reduce at train.py:42; rank 2 was stopped by a signal (SIGSTOP, a debugger or Ctrl-Z)",

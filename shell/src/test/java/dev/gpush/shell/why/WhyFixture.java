@@ -108,6 +108,11 @@ public final class WhyFixture {
     return with(rank, "moved", true);
   }
 
+  /** Looked at a single time. */
+  static Json once(Json rank) {
+    return with(rank, "moved", new Json.Null());
+  }
+
   public static Json with(Json rank, Object... changes) {
     var changed = (Json.Obj) rank;
     for (int at = 0; at < changes.length; at += 2) {
