@@ -8,7 +8,7 @@ import java.util.List;
  * @param queue in words: {@code partition gpu}
  * @param jobs how many, of those that may be seen
  * @param who whose they are, or how they are called: a few words each, and a last one for the rest
- * @param othersHidden the site hides the jobs of other users
+ * @param othersHidden the site may hide jobs of other users
  */
 public record JobsAhead(String queue, long jobs, List<String> who, boolean othersHidden) {
   public JobsAhead {

@@ -279,7 +279,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public Map<String, JobsAhead> ahead(SessionName name) throws InterruptedException {
-    return placement.ahead(find(name).entry().reservation());
+    return placement.ahead(find(name));
   }
 
   @Override

@@ -130,12 +130,12 @@ public final class SessionExplanation {
     String count = jobs.jobs() == 0 ? "no" : Phrase.count(jobs.jobs());
     return count
         + (jobs.jobs() > 1 ? " jobs" : " job")
-        + (jobs.othersHidden() ? " of yours" : "")
+        + (jobs.othersHidden() ? " that you can see" : "")
         + (jobs.jobs() > 1 ? " are" : " is")
         + " ahead of it in "
         + jobs.queue()
         + (jobs.who().isEmpty() ? "" : ": " + String.join(", ", jobs.who()))
-        + (jobs.othersHidden() ? "; the site hides the jobs of other users" : "");
+        + (jobs.othersHidden() ? "; the site may hide jobs of other users" : "");
   }
 
   private static Explanation ready(

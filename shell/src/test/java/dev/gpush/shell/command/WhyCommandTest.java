@@ -224,8 +224,8 @@ final class WhyCommandTest {
         "no job is ahead of it in partition gpu",
         Map.of("hpc", new JobsAhead("partition gpu", 0, List.of(), false)));
     assertAhead(
-        "1 job of yours is ahead of it in partition gpu: 1 of yours (8 GPUs); the site hides the"
-            + " jobs of other users",
+        "1 job that you can see is ahead of it in partition gpu: 1 of yours (8 GPUs); the site may"
+            + " hide jobs of other users",
         Map.of("hpc", new JobsAhead("partition gpu", 1, List.of("1 of yours (8 GPUs)"), true)));
     var both = new LinkedHashMap<String, JobsAhead>();
     both.put("hpc", new JobsAhead("partition gpu", 2, List.of("2 of ann"), false));

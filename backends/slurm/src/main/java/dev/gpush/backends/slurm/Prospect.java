@@ -91,12 +91,8 @@ final class Prospect {
   private void look(SlurmJob job) throws InterruptedException, Unanswered {
     List<SlurmJob> waiting =
         site.queue().everybody(job.partition()).stream().filter(SlurmJob::isWaiting).toList();
-    long before =
-        waiting.stream()
-            .filter(other -> other.comesBefore(job))
-            .mapToLong(other -> other.size().tasks())
-            .sum();
-    long all = waiting.stream().mapToLong(other -> other.size().tasks()).sum();
+    long before = SlurmJob.count(waiting.stream().filter(other -> other.comesBefore(job)).toList());
+    long all = SlurmJob.count(waiting);
     place = all > 1 ? (before + 1) + " of " + all : "";
     times = site.clock().map(there -> new Times(there, site.time().now()));
   }

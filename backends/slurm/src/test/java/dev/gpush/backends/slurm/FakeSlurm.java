@@ -108,7 +108,13 @@ final class FakeSlurm implements Machine, AutoCloseable {
   void findsUsers() throws IOException {
     program(
         "squeue",
-        "case \" $* \" in *' -a '*) [ \"$SQUEUE_PARTITION\" ] || cat \"$HOME/jobs\";; esac");
+        """
+        [ -z "$SQUEUE_PARTITION$SQUEUE_PRIORITY" ] || exit 0
+        case " $* " in
+          *' -t PENDING,'*) [ "$SLURM_BITSTR_LEN" = 0 ] && cat "$HOME/jobs";;
+          *' -a '*) cat "$HOME/jobs";;
+        esac\
+        """);
   }
 
   /** There is no job until sbatch is run, which prints this. */

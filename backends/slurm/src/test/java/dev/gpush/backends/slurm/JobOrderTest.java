@@ -77,11 +77,24 @@ final class JobOrderTest {
   }
 
   @Test
+  void aHeterogeneousJobIsOneAlsoIfItsFirstPartIsElsewhere() throws Exception {
+    slurm.waits(
+        job("4+1", "dave", "Dependency", 900, "1|gres:gpu:8"),
+        job("4+2", "dave", "Dependency", 900, "1|gres:gpu:8"),
+        job("5+0", "bob", "Priority", 400, "1|N/A"),
+        job("5+1", "bob", "Priority", 900, "1|gres:gpu:8"));
+
+    assertEquals(
+        Optional.of(of(2, "1 of bob (8 GPUs)", "1 of dave (16 GPUs, not ready to start)")),
+        ahead());
+  }
+
+  @Test
   void jobsThatAreHeldAreCountedAndSaidToBe() throws Exception {
     slurm.waits(
         job("1", "ann", "Dependency", 900, "1|N/A"),
         job("2", "bob", "QOSMaxGRESPerUser", 900, "2|gres:gpu:8"),
-        job("3", "carol", "AssocGrpGRES", 900, "1|gres:gpu:1"),
+        job("3", "carol", "AssocMaxJobsLimit", 900, "1|gres:gpu:1"),
         job("4", "carol", "ReqNodeNotAvail, UnavailableNodes:g1", 900, "1|gres:gpu:1"));
 
     assertEquals(
@@ -89,9 +102,19 @@ final class JobOrderTest {
             of(
                 4,
                 "2 of carol (2 GPUs, 1 held by its own limit)",
-                "1 of yours (1 node, not ready to start)",
+                "1 of yours (at least 1 node, not ready to start)",
                 "1 of bob (16 GPUs, held by its own limit)")),
         ahead());
+  }
+
+  @Test
+  void aLimitThatUsersShareIsNotTheirOwn() throws Exception {
+    slurm.waits(
+        job("1", "bob", "AssocGrpGRES", 900, "1|gres:gpu:1"),
+        job("2", "bob", "QOSGrpCpuLimit", 900, "1|gres:gpu:1"),
+        job("3", "bob", "QOSMaxGRESPerAccount", 900, "1|gres:gpu:1"));
+
+    assertEquals(Optional.of(of(3, "3 of bob (3 GPUs)")), ahead());
   }
 
   @Test
@@ -109,14 +132,17 @@ final class JobOrderTest {
   }
 
   @Test
-  void whereJobsArePrivateItIsSaidUnlessOthersAreSeenAllTheSame() throws Exception {
+  void whereJobsArePrivateItIsSaid() throws Exception {
     slurm.waits();
     assertEquals(Optional.of(of(0)), ahead());
 
     slurm.keepsPrivate("accounts,jobs,usage");
     assertEquals(Optional.of(new JobsAhead(LAB, 0, List.of(), true)), ahead());
     slurm.waits(job("9", "bob", "Resources", 501, "1|gres:gpu:4"));
-    assertEquals(Optional.of(of(1, "1 of bob (4 GPUs)")), ahead());
+    assertEquals(
+        Optional.of(new JobsAhead(LAB, 1, List.of("1 of bob (4 GPUs)"), true)),
+        ahead(),
+        "one coordinates an account");
   }
 
   @Test

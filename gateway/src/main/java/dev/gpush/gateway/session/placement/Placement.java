@@ -38,9 +38,13 @@ import java.util.Optional;
  * several queues.
  */
 public final class Placement {
+  /** Less than why waits, so that it has the answers that have come. */
+  private static final Duration AHEAD = Duration.ofSeconds(4);
+
   private final RequestBuilder requests;
   private final Backends backends;
   private final PlanPoll asking;
+  private final AheadPoll ahead;
   private final Duration pause;
   private final Tasks tasks;
 
@@ -49,6 +53,7 @@ public final class Placement {
     this.requests = requests;
     this.backends = backends;
     this.asking = new PlanPoll(timing.answer(), timing.grace(), clock, tasks);
+    this.ahead = new AheadPoll(this::ahead, clock, tasks);
     this.pause = timing.observePause();
     this.tasks = tasks;
   }
@@ -79,15 +84,8 @@ public final class Placement {
   }
 
   /** What comes before it in the queues that it waits in, by backend, where that is known. */
-  public Map<String, JobsAhead> ahead(Reservation waiting) throws InterruptedException {
-    List<Bid> bids = waiting.wanted();
-    List<Optional<JobsAhead>> answers = tasks.each("ahead", bids, this::ahead);
-    var found = new LinkedHashMap<String, JobsAhead>();
-    for (int i = 0; i < bids.size(); i++) {
-      String backend = bids.get(i).backend();
-      answers.get(i).ifPresent(each -> found.put(backend, each));
-    }
-    return found;
+  public Map<String, JobsAhead> ahead(LiveSession session) throws InterruptedException {
+    return session.isWaiting() ? ahead.of(session.entry().reservation().wanted(), AHEAD) : Map.of();
   }
 
   private Optional<JobsAhead> ahead(Bid bid) {

@@ -20,8 +20,12 @@ public record JobOrder(SlurmJob own, String user) {
   /** More users are only counted. */
   private static final int MOST = 5;
 
-  /** Reasons of a job that exceeds a limit and so does not take what is free. */
-  private static final Pattern LIMIT = Pattern.compile("(?:QOS|Assoc|Max).*|.*Limit");
+  /**
+   * Reasons of a job that exceeds a limit and so does not take what is free. Limits that users
+   * share are not among them, because the other job may wait for the same one.
+   */
+  private static final Pattern LIMIT =
+      Pattern.compile("(?!.*(?:Grp|PerAccount))(?:(?:QOS|Assoc|Max).*|.*Limit)");
 
   /** Reasons of a job that would not start on an empty cluster. */
   private static final Pattern NOT_READY =
@@ -30,15 +34,14 @@ public record JobOrder(SlurmJob own, String user) {
   /** The jobs of one user. */
   private record Group(String user, List<SlurmJob> jobs) {
     private long tasks() {
-      return sum(job -> job.size().tasks());
+      return SlurmJob.count(jobs);
     }
 
     private long tasksFor(Pattern reason) {
-      return sum(
-          job ->
-              reason.matcher(job.status().reason().split("[ ,(]", 2)[0]).matches()
-                  ? job.size().tasks()
-                  : 0);
+      return SlurmJob.count(
+          jobs.stream()
+              .filter(job -> reason.matcher(job.status().reason().split("[ ,(]", 2)[0]).matches())
+              .toList());
     }
 
     private long sum(ToLongFunction<SlurmJob> number) {
@@ -59,12 +62,12 @@ public record JobOrder(SlurmJob own, String user) {
           + (said.isEmpty() ? "" : " (" + said + ")");
     }
 
-    /** What a job asks for is not always written by node. */
+    /** What a job asks for is not always written by node, nor the number of nodes known yet. */
     private String size() {
       long gpus = sum(job -> job.size().allGpus());
       if (gpus == 0) {
         long nodes = sum(job -> job.size().allNodes());
-        return nodes == 0 ? "" : Phrase.counted(nodes, "node");
+        return nodes == 0 ? "" : "at least " + Phrase.counted(nodes, "node");
       }
       boolean isAll = jobs.stream().allMatch(job -> job.size().gpus() > 0);
       return (isAll ? "" : "at least ") + Phrase.counted(gpus, "GPU");
@@ -73,10 +76,6 @@ public record JobOrder(SlurmJob own, String user) {
     private String share(long some, String words) {
       return some == 0 ? "" : some == tasks() ? words : Phrase.count(some) + " " + words;
     }
-  }
-
-  public boolean areAllOwn(List<SlurmJob> all) {
-    return all.stream().allMatch(job -> job.label().user().equals(user));
   }
 
   /**

@@ -26,8 +26,8 @@ public record SlurmJob(
   /**
    * How much it is.
    *
-   * @param tasks how many jobs it stands for: an array that waits is one line, and the further
-   *     parts of a heterogeneous job are lines of the same job
+   * @param tasks how many jobs it stands for, because an array that waits is one line; 0 for a part
+   *     of a heterogeneous job
    * @param nodes of one task
    * @param gpus of each node; 0 if it asks for none, or not by node
    */
@@ -126,12 +126,20 @@ public record SlurmJob(
     return text.lines().flatMap(line -> line(line).stream()).map(Line::job).toList();
   }
 
-  /**
-   * How many tasks are in what follows the number of an array; a list that squeue cuts has more.
-   */
+  /** The number of jobs; those parts of a heterogeneous job that are listed are one. */
+  public static long count(List<SlurmJob> listed) {
+    return listed.stream().mapToLong(job -> job.size().tasks()).sum()
+        + listed.stream()
+            .filter(job -> job.size().tasks() == 0)
+            .mapToLong(SlurmJob::id)
+            .distinct()
+            .count();
+  }
+
+  /** How many tasks are in what follows the number of a job. */
   private static long tasks(String part) {
     if (!part.startsWith("_[")) {
-      return part.startsWith("+") && !part.equals("+0") ? 0 : 1;
+      return part.startsWith("+") ? 0 : 1;
     }
     long tasks = 0;
     for (String each : part.substring(2).replaceFirst("[%\\]].*", "").split(",", -1)) {

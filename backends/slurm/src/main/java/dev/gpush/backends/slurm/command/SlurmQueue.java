@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 
 /**
@@ -18,7 +19,10 @@ import java.util.regex.Pattern;
 public final class SlurmQueue {
   public static final String PREFIX = "gpush-";
 
-  /** The user's profile may have variables that restrict the list. */
+  /**
+   * The user's profile may have variables that restrict the list, or repeat jobs in it. The tasks
+   * of an array are cut after 64 characters unless all are asked for.
+   */
   private static final List<String> SQUEUE =
       List.of(
           "env",
@@ -31,9 +35,12 @@ public final class SlurmQueue {
           "-u",
           "SQUEUE_PARTITION",
           "-u",
+          "SQUEUE_PRIORITY",
+          "-u",
           "SQUEUE_QOS",
           "-u",
           "SQUEUE_USERS",
+          "SLURM_BITSTR_LEN=0",
           "squeue",
           "-a",
           "-h",
@@ -45,6 +52,8 @@ public final class SlurmQueue {
 
   private final SlurmCommands commands;
   private final LoginNode login;
+  private final AtomicReference<Optional<Boolean>> hidesOthers =
+      new AtomicReference<>(Optional.empty());
 
   public SlurmQueue(SlurmCommands commands, LoginNode login) {
     this.commands = commands;
@@ -96,15 +105,20 @@ public final class SlurmQueue {
     }
     List<SlurmJob> all = everybody(waiting.get().partition());
     var order = new JobOrder(waiting.get(), login.facts().user());
-    // Where jobs are private, operators see all the same.
-    return Optional.of(order.ahead(all, order.areAllOwn(all) && hidesOthers()));
+    return Optional.of(order.ahead(all, mayHideOthers()));
   }
 
-  private boolean hidesOthers() throws InterruptedException, Unanswered {
-    return commands
-        .read(List.of("scontrol", "show", "config"))
-        .lines()
-        .anyMatch(line -> PRIVATE_JOBS.matcher(line.strip()).matches());
+  /** Operators see all the same, and coordinators those of their account. Read once. */
+  private boolean mayHideOthers() throws InterruptedException, Unanswered {
+    if (hidesOthers.get().isEmpty()) {
+      hidesOthers.set(
+          Optional.of(
+              commands
+                  .read(List.of("scontrol", "show", "config"))
+                  .lines()
+                  .anyMatch(line -> PRIVATE_JOBS.matcher(line.strip()).matches())));
+    }
+    return hidesOthers.get().orElseThrow();
   }
 
   /** The gang's job: of several, the oldest, because a lost reply may have caused a second one. */
