@@ -111,7 +111,8 @@ public final class Previews {
 
   private static List<String> network(FabricPlan plan) {
     var lines = new ArrayList<String>();
-    lines.add(INDENT + "network: " + Clean.line(plan.fabric() + "; " + plan.gang()));
+    String fabric = plan.fabric().isEmpty() ? "" : plan.fabric() + "; ";
+    lines.add(INDENT + "network: " + Clean.line(fabric + plan.gang()));
     for (FabricFinding finding : plan.findings()) {
       lines.add(INDENT + finding.severity().word() + ": " + Clean.line(finding.what()));
     }
