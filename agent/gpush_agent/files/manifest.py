@@ -68,6 +68,7 @@ class ManifestFile:
             changes = [json.loads(line.decode("utf-8")) for line in lines[:-1]]
             if self.end == 0 and (not changes or changes.pop(0) != {"of": self.ident}):
                 raise ValueError("of a manifest that was written whole since")
+            changes = [change for change in changes if "put" in change]     # no second head, which agents once wrote at the same time
         except (OSError, ValueError):
             self.logged = None
             return []

@@ -97,6 +97,15 @@ class State:
         except Refused:
             return False
 
+    def alone(self):
+        """Whether this conversation may write now. Where another one reads or there are no locks it may not, and may not hold its lock
+        any more."""
+        try:
+            fcntl.flock(self.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            return False
+
     def unlock(self):
         if self.locked and self.lock_fd >= 0:
             fcntl.flock(self.lock_fd, fcntl.LOCK_UN)

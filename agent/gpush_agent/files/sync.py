@@ -191,7 +191,7 @@ class Conversation:
                 self.send_index(items, False)
                 items, size = [], 0
         self.send_index(items, True)
-        if held.unsaved and self.state.locked:
+        if held.unsaved and self.state.alone() and held.file.is_known():
             try:
                 held.save()
             except OSError:
