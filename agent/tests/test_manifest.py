@@ -130,6 +130,24 @@ class ManifestTest(unittest.TestCase):
         self.assertEqual(self.held.root, Root.of(other.entries).value)
         self.assertEqual(self.loaded().root, self.held.root)
 
+    def test_another_process_knows_a_new_log_with_an_old_number(self):
+        """Where it is shown the old stamp of the whole file, too."""
+        self.many()
+        self.held.put("d1/f1", entry(10))
+        self.held.save()
+        other = self.loaded()
+        os.link(self.path(LOG), self.path(b"kept"))
+        self.held.save_whole()
+        for number in range(11, 15):
+            self.held.put("d1/f%d" % number, entry(number))
+            self.held.save()
+        with open(self.path(LOG), "rb") as log, open(self.path(b"kept"), "wb") as kept:
+            kept.write(log.read())
+        os.rename(self.path(b"kept"), self.path(LOG))
+        other.file.stamps = (other.file.stamp(WHOLE), other.file.stamps[1])
+        other.load()
+        self.assertEqual(other.entries, self.held.entries)
+
     def test_a_long_log_becomes_part_of_the_whole_unless_there_is_something_else_to_do(self):
         self.many()
         self.logged()
@@ -165,6 +183,7 @@ class ManifestTest(unittest.TestCase):
                 self.assertEqual((again.entries, again.generation, again.folders, again.root), known, at)
                 at += 1
             self.assertGreaterEqual(at, least)
+            self.assertFalse([name for name in os.listdir(self.folder) if name.startswith("manifest.json.new")])
 
     def logged(self):
         """More than half of what a log may have."""

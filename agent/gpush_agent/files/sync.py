@@ -157,7 +157,7 @@ class Conversation:
         try:
             self.state.lock(wait=0)
             self.held.load()
-            self.held.save_whole(is_wanted)
+            self.held.save_whole(is_wanted, self.held.at)       # no file was looked at
             self.has_committed = False
         except GivesWay:
             pass
