@@ -1,6 +1,7 @@
 """The manifest on disk, whole and as a log, and its root."""
 import errno
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -8,9 +9,11 @@ import tempfile
 import unittest
 
 import client  # noqa: F401  makes the agent importable
+from gpush_agent.files import sync
 from gpush_agent.files.manifest import GivesWay, LEAST_LOGGED, LOG, WHOLE
 from gpush_agent.files.root import Root
 from gpush_agent.files.state import Held, LARGE_FOLDER, Stage, State
+from test_files import FilesTest
 
 CONTENTS = ["%064x" % number for number in range(4)]
 
@@ -92,6 +95,20 @@ class ManifestTest(unittest.TestCase):
         self.held.load()
         self.assertEqual(self.held.entries["d1/f1"], entry(11))
 
+    def test_a_log_with_two_heads_is_read(self):
+        self.many()
+        other = self.loaded()
+        self.held.put("d1/f1", entry(9))
+        other.put("d2/f2", entry(11))
+        self.held.save()
+        other.save()
+        self.held.put("d2/f2", entry(11))
+        again = self.loaded()
+        self.assertEqual(again.entries, self.held.entries)
+        again.drop("d1/f1")
+        again.save()
+        self.assertEqual(self.loaded().entries, again.entries)
+
     def test_another_process_reads_only_what_is_new(self):
         self.many()
         other = self.loaded()
@@ -112,6 +129,24 @@ class ManifestTest(unittest.TestCase):
         self.held.load()
         self.assertEqual(self.held.root, Root.of(other.entries).value)
         self.assertEqual(self.loaded().root, self.held.root)
+
+    def test_another_process_knows_a_new_log_with_an_old_number(self):
+        """Where it is shown the old stamp of the whole file, too."""
+        self.many()
+        self.held.put("d1/f1", entry(10))
+        self.held.save()
+        other = self.loaded()
+        os.link(self.path(LOG), self.path(b"kept"))
+        self.held.save_whole()
+        for number in range(11, 15):
+            self.held.put("d1/f%d" % number, entry(number))
+            self.held.save()
+        with open(self.path(LOG), "rb") as log, open(self.path(b"kept"), "wb") as kept:
+            kept.write(log.read())
+        os.rename(self.path(b"kept"), self.path(LOG))
+        other.file.stamps = (other.file.stamp(WHOLE), other.file.stamps[1])
+        other.load()
+        self.assertEqual(other.entries, self.held.entries)
 
     def test_a_long_log_becomes_part_of_the_whole_unless_there_is_something_else_to_do(self):
         self.many()
@@ -148,6 +183,7 @@ class ManifestTest(unittest.TestCase):
                 self.assertEqual((again.entries, again.generation, again.folders, again.root), known, at)
                 at += 1
             self.assertGreaterEqual(at, least)
+            self.assertFalse([name for name in os.listdir(self.folder) if name.startswith("manifest.json.new")])
 
     def logged(self):
         """More than half of what a log may have."""
@@ -225,6 +261,45 @@ class ManifestTest(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path(b"stage.new")))
         stage.receive(hashlib.sha256(b"x").hexdigest(), True, b"x")
         self.assertIsNone(stage.failure)
+
+
+class SharedTest(FilesTest):
+    """Nodes that share the folder; those that only look hold the lock together."""
+
+    def touch(self):
+        os.utime(os.path.join(self.root, "a"), ns=(1, 1))
+
+    def saved(self):
+        held = Held(State(self.state))
+        held.load()
+        return held
+
+    def test_what_a_look_finds_is_saved_by_one_that_looks_alone(self):
+        self.gateway().open().push({"a": b"1"})
+        other = State(self.state)
+        self.addCleanup(other.close)
+        other.lock(to_read=True)        # after the commit
+        before = self.saved().entries
+        self.touch()
+        self.gateway().open().end()
+        self.assertEqual(self.saved().entries, before)
+        other.unlock()
+        self.gateway().open().end()
+        self.assertEqual(self.saved().entries["a"][4][1], 1)
+
+    def test_what_a_look_finds_is_not_saved_over_what_was_written_since(self):
+        self.gateway().open().push({"a": b"1"})
+        out = os.open(os.devnull, os.O_RDWR)
+        self.addCleanup(os.close, out)
+        talk = sync.Conversation(out, out)
+        self.addCleanup(talk.close)
+        talk.handle(sync.TREE, json.dumps({"root": self.root, "state": self.state, "node": 1}).encode())
+        other = self.saved()
+        other.put("b", entry(9))
+        talk.state.alone = lambda: other.save() is None     # another node had the lock in between
+        self.touch()
+        talk.handle(sync.CHECK, b"{}")
+        self.assertEqual(self.saved().entries, other.entries)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from gpush_agent.core.refused import Refused
 from gpush_agent.host import locks
 from gpush_agent.host.folder import Folder, user_folders
 from gpush_agent.lifetime import lease
+from gpush_agent.link import frames
 from node import NodeTest, alive, command
 
 SLOW = True
@@ -341,6 +342,15 @@ class EndTest(NodeTest):
             client.pump(lambda: False)
         self.assertEqual(client.bye["code"], "released")
         until(lambda: not alive(pid), what="end of the agent")
+
+    def test_the_end_does_not_wait_for_a_relay_that_nothing_was_asked_through(self):
+        self.client()
+        idle = spawn(self.header("start"))
+        self.addCleanup(after_preamble, idle)
+        self.assertEqual(idle.stdout.readline().decode().strip(), idle.preamble)
+        self.assertTrue(self.control("release")["ok"])
+        (kind, _, _, _, payload), = frames.Parser().feed(idle.stdout.read())
+        self.assertEqual((kind, frames.unpack_json(payload)["code"]), (frames.BYE, "released"))
 
     def test_release_spares_another_agent_that_was_started_from_a_terminal_of_ours(self):
         client = self.client()

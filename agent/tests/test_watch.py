@@ -64,8 +64,15 @@ class WatchTest(FilesTest):
         """A conversation that has written these, and the manifest."""
         node = self.gateway().open()
         node.push(files)
-        node.check()
+        self.check(node)
         return node
+
+    def check(self, node):
+        """Until the lock is free again."""
+        node.check()
+        state = State(self.state)
+        state.lock()
+        state.close()
 
     def count(self, paths):
         self.changes += 1
@@ -256,7 +263,7 @@ class WatchTest(FilesTest):
         node = self.pushed({"a.py": b"1", "p/b.py": b"2", "q/c.py": b"3"})
         self.begin()
         node.push({"a.py": b"new", "p/b.py": b"2", "r/s/d.py": b"4"})
-        node.check()
+        self.check(node)
         self.assertEqual(self.heard(), 0)
         self.write("r/s/d.py", b"edited")
         self.assertEqual(self.heard(), 1)
@@ -268,7 +275,7 @@ class WatchTest(FilesTest):
         self.write("new.py", b"")
         self.assertEqual(self.heard(), 0)
         node.commit()
-        node.check()        # the lock is free again
+        self.check(node)
         self.assertEqual(self.heard(), 1)
         self.assertEqual(self.heard(), 0)
 
@@ -400,7 +407,7 @@ class WatchTest(FilesTest):
             self.assertEqual(self.heard(3), 1)
             self.assertEqual(self.heard(3), 0)
         node.push({"a.py": b"other", "p/c.py": b"pushed", "p/new.py": b"new"})
-        node.check()
+        self.check(node)
         self.assertEqual(self.heard(3), 0)
 
     def test_a_scan_finds_a_name_that_is_made_in_the_same_tick_as_the_change_before_it(self):
@@ -500,8 +507,11 @@ class ConversationTest(FilesTest):
             self.assertTrue(os.path.exists(log))
 
             os.read(source, 1)
+            os.utime(log, ns=(10 ** 9, 10 ** 9))
+            os.utime(os.path.join(self.state, "manifest.json"), ns=(1, 1))
             talk.idle(source)
             self.assertFalse(os.path.exists(log))
+            self.assertEqual(talk.held.at, 10 ** 9)     # it has looked at no file
         finally:
             sync.IDLE_S = idle
             talk.close()

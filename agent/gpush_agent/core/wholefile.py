@@ -34,15 +34,17 @@ def copy_file(fd, target, mode):
         os.close(out)
 
 
-def replace(path, content, mode=0o600):
+def replace(path, content, mode=0o600, moment=None):
     """Also when several processes do it at the same time; the last one counts. `content`: a text, bytes, or pieces of a text. Returns
-    the modification time, which is the file system's clock. When that fails, as on a full disk, nothing is left."""
+    the modification time, which is the file system's clock or `moment`. When that fails, as on a full disk, nothing is left."""
     new = os.fsencode(path) + b".new-%d" % os.getpid()
     fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         try:
             for piece in [content] if isinstance(content, (str, bytes)) else content:
                 write_all(fd, piece.encode("utf-8", "surrogateescape") if isinstance(piece, str) else piece)
+            if moment is not None:
+                os.utime(fd, ns=(moment, moment))
             moment = os.fstat(fd).st_mtime_ns
         finally:
             os.close(fd)

@@ -47,15 +47,23 @@ class ManifestFile:
         know has only become longer; then the changes are those that are new."""
         before, self.stamps = self.stamps, self.look()
         whole = None
-        if self.logged is None or self.stamps[0] != before[0] or before[1] and not self.is_longer(before[1]):
+        if self.logged is None or self.stamps[0] != before[0] or not self.is_longer(before[1]):
             whole = self.state.read(WHOLE) or {}
             self.ident, self.logged, self.end = whole.get("id"), 0, 0
         changes = self.changes()
         return whole, changes, max(stamp[1] if stamp else 0 for stamp in self.stamps[:2 if changes else 1])
 
     def is_longer(self, before):
+        """Whether the log is the one that we know, perhaps with more lines. Stamps alone do not say so: a network file system may show
+        an old one of the whole file, and a new log may have the number of an old one."""
         now = self.stamps[1]
-        return now is not None and now[3] == before[3] and now[0] >= self.end
+        if now is None or before and (now[3] != before[3] or now[0] < self.end):
+            return now is before
+        try:
+            with open(self.state.of(LOG), "rb") as file:
+                return json.loads(file.readline().decode("utf-8")) == {"of": self.ident}
+        except (OSError, ValueError):
+            return False
 
     def changes(self):
         """Those that are not known yet. Of a last line that is not complete nothing is used: its journal is still there."""
@@ -68,6 +76,7 @@ class ManifestFile:
             changes = [json.loads(line.decode("utf-8")) for line in lines[:-1]]
             if self.end == 0 and (not changes or changes.pop(0) != {"of": self.ident}):
                 raise ValueError("of a manifest that was written whole since")
+            changes = [change for change in changes if "put" in change]     # no second head, which agents once wrote at the same time
         except (OSError, ValueError):
             self.logged = None
             return []
@@ -75,12 +84,16 @@ class ManifestFile:
         self.logged = None if lines[-1] else self.logged + sum(map(count, changes))
         return changes
 
-    def save_whole(self, head, entries, is_wanted=lambda: True):
-        """Returns the moment by the file system's clock. GivesWay, and nothing is done, when it is not wanted any more."""
+    def save_whole(self, head, entries, is_wanted, at):
+        """Returns the moment by the file system's clock; `at`: that of the save that is written again. GivesWay, and nothing is done,
+        when it is not wanted any more."""
+        for name in os.listdir(self.state.path):
+            if name.startswith(WHOLE + b".new-"):
+                os.unlink(self.state.of(name))      # of a process that was killed
         ident, logged = os.urandom(8).hex(), self.logged
         self.logged = None
         try:
-            at = self.state.write(WHOLE, pieces(dict(head, version=VERSION, id=ident), entries, is_wanted))
+            at = self.state.write(WHOLE, pieces(dict(head, version=VERSION, id=ident), entries, is_wanted), at)
         except (OSError, GivesWay):
             self.logged = logged if self.is_known() else None
             raise

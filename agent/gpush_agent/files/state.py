@@ -97,6 +97,15 @@ class State:
         except Refused:
             return False
 
+    def alone(self):
+        """Whether this conversation may write now. Where another one reads or there are no locks it may not, and may not hold its lock
+        any more."""
+        try:
+            fcntl.flock(self.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            return False
+
     def unlock(self):
         if self.locked and self.lock_fd >= 0:
             fcntl.flock(self.lock_fd, fcntl.LOCK_UN)
@@ -108,9 +117,9 @@ class State:
             os.close(self.lock_fd)
         self.lock_fd = -1
 
-    def write(self, name, text):
+    def write(self, name, text, moment=None):
         """Returns the modification time."""
-        return replace(self.of(name), text)
+        return replace(self.of(name), text, moment=moment)
 
     def read(self, name):
         """A JSON file of gpush; None when it is missing or incomplete."""
@@ -235,10 +244,10 @@ class Held:
     def has_long_log(self):
         return self.file.is_long(len(self.entries))
 
-    def save_whole(self, is_wanted=lambda: True):
+    def save_whole(self, is_wanted=lambda: True, at=None):
         """As ManifestFile does."""
         head = {"generation": self.generation, "folders": list(self.folders), "above": self.above}
-        self.at = self.file.save_whole(head, self.entries, is_wanted)
+        self.at = self.file.save_whole(head, self.entries, is_wanted, at)
         self.tell()
         self._is_saved()
 

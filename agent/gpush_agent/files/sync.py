@@ -157,7 +157,7 @@ class Conversation:
         try:
             self.state.lock(wait=0)
             self.held.load()
-            self.held.save_whole(is_wanted)
+            self.held.save_whole(is_wanted, self.held.at)       # no file was looked at
             self.has_committed = False
         except GivesWay:
             pass
@@ -191,7 +191,7 @@ class Conversation:
                 self.send_index(items, False)
                 items, size = [], 0
         self.send_index(items, True)
-        if held.unsaved and self.state.locked:
+        if held.unsaved and self.state.alone() and held.file.is_known():
             try:
                 held.save()
             except OSError:

@@ -122,6 +122,8 @@ class Ending:
             pipe.flush()
             if is_late or pipe.closed or not (pipe.out or self.agent.link.has_output()):
                 pipe.bye("released", {"why": self.why, "kept": self.kept[:100]})
+        for idle in [other for other in self.agent.pipes if other is not pipe and not other.closing]:
+            idle.bye("released", {"why": self.why})
         speaks = any(pipe.closing or pipe is self.agent.pipe for pipe in self.agent.pipes)
         passes = any(processes.is_marked(pid) for pid in relays)
         if (speaks or passes or self.agent.peers.tunnels.busy()) and not is_late:
