@@ -2,7 +2,6 @@ package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.PushQuestions.Deletions;
 import dev.gpush.sync.home.ChangesThere;
@@ -31,7 +30,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One attempt to move all nodes to one manifest. Either all commit, or nothing changes anywhere.
@@ -318,8 +316,7 @@ final class Push {
                 packs,
                 Bases.of(plans),
                 conversations.signatures())) {
-      int all = plans.values().stream().mapToInt(plan -> plan.blobs().size()).sum();
-      var sent = new AtomicInteger();
+      var sent = new SendCount(step, plans.values());
       List<Prepared> answers =
           conversations.each(
               "prepare",
@@ -332,7 +329,7 @@ final class Push {
                       fresh.contains(node),
                       isAlone ? Optional.of(committed) : Optional.empty(),
                       blobs,
-                      () -> step.show(HowFar.count(sent.incrementAndGet(), all, "sent"))));
+                      sent.sent(Objects.requireNonNull(plans.get(node)))));
       failUnlessReady(writers, answers);
       if (!isAlone) {
         conversations.each(

@@ -2,6 +2,7 @@ package dev.gpush.sync;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,10 @@ public final class FakeTalk implements Talk {
 
   public final List<String> said = new CopyOnWriteArrayList<>();
   public final List<String> asked = new CopyOnWriteArrayList<>();
+
+  /** How far steps were. */
+  public final List<String> shown = new CopyOnWriteArrayList<>();
+
   public volatile Answer answer = Answer.NOBODY;
 
   /** Run when the next step of this beginning is shown: a moment in the middle of the work. */
@@ -39,7 +44,15 @@ public final class FakeTalk implements Talk {
         atStep.remove(beginning).run();
       }
     }
-    return Talk.silent().step(what);
+    return new Step() {
+      @Override
+      public void show(HowFar far) {
+        shown.add(far.text());
+      }
+
+      @Override
+      public void close() {}
+    };
   }
 
   @Override

@@ -96,6 +96,22 @@ class PushTest extends SyncFixture {
   }
 
   @Test
+  void showsHowFarTheNodeIsThatHasMostToGet() throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    nodes.add(new FakeNode(1, base.resolve("node-1/project"), base));
+    laptop.write("b", "2").write("c", "3");
+    talk.shown.clear();
+
+    push();
+
+    assertEquals(
+        List.of("0 of 3 sent", "1 of 3 sent", "2 of 3 sent", "3 of 3 sent"),
+        talk.shown.stream().filter(each -> each.endsWith("sent")).toList());
+  }
+
+  @Test
   void compressesWhenItPays() throws Exception {
     nodes(1);
     laptop.write("text", "the same line again\n".repeat(100_000));

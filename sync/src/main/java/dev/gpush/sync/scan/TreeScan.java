@@ -4,7 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.session.SendReason;
-import dev.gpush.core.talk.HowFar;
+import dev.gpush.core.talk.StepCount;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
@@ -32,7 +32,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Looks at the working tree: every file's stamp on every scan, its content only when the stamp does
@@ -48,9 +47,6 @@ public final class TreeScan {
 
   /** Fewer than this are read faster than threads are started. */
   private static final int READ_ALONE = 32;
-
-  /** Of reading: each file of some hundred thousand would wake who shows it. */
-  private static final int SHOWN_PARTS = 100;
 
   /** The last walk takes the tree as it was seen, though something in it comes and goes. */
   private static final int MOST_WALKS = 5;
@@ -342,25 +338,18 @@ public final class TreeScan {
   private List<FileReading.Content> read(
       List<ScannedFile> unread, FileReading.Unreadable unreadable, Talk.Step step)
       throws IOException, InterruptedException {
-    var count = new AtomicInteger();
-    int part = Math.max(1, unread.size() / SHOWN_PARTS);
-    Runnable isRead =
-        () -> {
-          int now = count.incrementAndGet();
-          if (now % part == 0) {
-            step.show(HowFar.count(now, unread.size(), "files read"));
-          }
-        };
+    var count = new StepCount(step, unread.size(), "files read");
     int readers = unread.size() <= READ_ALONE ? 1 : MAX_READERS;
     if (readers == 1) {
-      return new FileReading(root, clock).read(unread, unreadable, isRead);
+      return new FileReading(root, clock).read(unread, unreadable, count::add);
     }
     var works = new ArrayList<Work<List<FileReading.Content>, IOException>>();
     for (int reader = 0; reader < readers; reader++) {
       int from = reader * unread.size() / readers;
       int to = (reader + 1) * unread.size() / readers;
       works.add(
-          () -> new FileReading(root, clock).read(unread.subList(from, to), unreadable, isRead));
+          () ->
+              new FileReading(root, clock).read(unread.subList(from, to), unreadable, count::add));
     }
     return tasks.all("read", works).stream().flatMap(List::stream).toList();
   }

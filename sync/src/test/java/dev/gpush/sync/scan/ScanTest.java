@@ -356,6 +356,13 @@ class ScanTest {
         List.copyOf(scan().scan(talk).left().values()));
   }
 
+  @Test
+  void saysHowManyFilesAreReadBeforeTheFirstIs() throws Exception {
+    folder.write("a", "1");
+    sent(scan());
+    assertEquals(List.of("0 of 1 files read", "1 of 1 files read"), talk.shown);
+  }
+
   // ---- asking
 
   @Test
