@@ -77,6 +77,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   private final Map<String, Long> known = new HashMap<>();
   private String shown = "";
   private long quietSince;
+  private long endedAt;
 
   /**
    * A talk of one command.
@@ -96,6 +97,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
     this.asker = asker;
     this.form = form;
     this.yes = yes;
+    this.endedAt = clock.nanos();
   }
 
   @Override
@@ -231,7 +233,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
       return first.isEmpty();
     }
     long pause = Math.max(PLAIN_PATIENCE.toNanos(), (now - first.get()) / RAREST);
-    return now - quietSince >= pause;
+    return now - quietSince >= pause && now - endedAt >= PLAIN_PATIENCE.toNanos();
   }
 
   private void end(Open step) {
@@ -239,7 +241,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
       if (!open.remove(step)) {
         return;
       }
-      quietSince = clock.nanos();
+      endedAt = clock.nanos();
       if (form == ProgressForm.LINE && !asking) {
         console.progress("");
       }

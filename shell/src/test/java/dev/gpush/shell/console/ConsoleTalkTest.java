@@ -245,7 +245,7 @@ final class ConsoleTalkTest {
         pass(30_000);
       }
       long events = seen().lines().count();
-      assertTrue(events > 5 && events < 60, events + " events");
+      assertTrue(events > 20 && events < 100, events + " events");
     }
   }
 
