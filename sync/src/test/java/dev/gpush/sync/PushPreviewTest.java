@@ -153,18 +153,4 @@ final class PushPreviewTest extends SyncFixture {
 
     assertEquals(List.of(), talk.asked);
   }
-
-  @Test
-  void sendsToANodeThatIsEmptyAgainWhatCameHomeFromIt() throws Exception {
-    nodes(1);
-    laptop.write("a", "1");
-    push();
-    nodes.getFirst().folder().write("new.py", "there");
-    preview();
-    sync.rescan(Optional.empty(), Set.of());
-    comeHome();
-    startsAgainEmpty(nodes.getFirst());
-
-    assertEquals(List.of(new Sent("a", 1), new Sent("new.py", 5)), preview().sends());
-  }
 }
