@@ -80,6 +80,9 @@ final class PushPreview {
       try {
         return attempt(nodes, options, bringsHome);
       } catch (NodeFailed lost) {
+        if (!lost.isLost()) {
+          throw lost;
+        }
         return attempt(nodes, options, bringsHome);
       }
     } catch (NodeFailed lost) {
