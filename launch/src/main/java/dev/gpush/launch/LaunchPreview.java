@@ -25,6 +25,9 @@ record LaunchPreview(LaunchSite site, LaunchMaker maker, ResolvedRun run) {
   /** The port of the rendezvous is chosen when the ranks start. */
   private static final String PORT = "PORT";
 
+  /** In its place; no word of a user is this number. */
+  private static final int NO_PORT = Integer.MIN_VALUE;
+
   /**
    * The words.
    *
@@ -48,7 +51,7 @@ record LaunchPreview(LaunchSite site, LaunchMaker maker, ResolvedRun run) {
       slots = SlotPlan.of(site.infos(), claim, Map.of());
     }
     LaunchPlan plan = maker.plan(run, decided, slots, talk);
-    List<Json.Obj> specs = plan.specs(number, 0, 0, Json.object());
+    List<Json.Obj> specs = plan.specs(number, NO_PORT, 0, Json.object());
     List<RunRecord.Part> parts = plan.parts();
     var starts = new ArrayList<Start>();
     for (int i = 0; i < parts.size(); i++) {
@@ -71,7 +74,7 @@ record LaunchPreview(LaunchSite site, LaunchMaker maker, ResolvedRun run) {
   }
 
   private static String line(List<String> words) {
-    return ShellQuote.join(Clean.masked(words));
+    return ShellQuote.join(Clean.masked(words)).replace("" + NO_PORT, PORT);
   }
 
   private static List<String> program(Json spec) {

@@ -93,6 +93,14 @@ final class QueuedRunsTest {
             + " --master-port PORT train.py",
         now.starts().getFirst().command());
     assertTrue(now.header().startsWith("run 2 · 1 rank · "), now.header());
+    RunRequest deepspeed = Asked.run(folder, "deepspeed", "train.py");
+    assertTrue(
+        launcher
+            .preview(Asked.on("1", deepspeed), input(), talk)
+            .starts()
+            .getFirst()
+            .command()
+            .contains(" --master_port=PORT "));
     assertEquals(1, launcher.list().size());
     assertEquals(List.of(), nodes.get(1).specs());
   }

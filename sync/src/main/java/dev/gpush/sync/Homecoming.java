@@ -176,10 +176,10 @@ public final class Homecoming {
    *
    * @param wanted what is here
    */
-  ChangesThere.Found look(List<NodeConversation> nodes, Manifest wanted)
+  ChangesThere.Found look(List<NodeConversation> nodes, Manifest wanted, ChangesThere.Rules rules)
       throws InterruptedException, NodeFailed, TreeChanged {
     List<NodeConversation> one = editorsNode(nodes).stream().toList();
-    return conversations.each("find", one, node -> changes.look(node, wanted, scan::rules)).stream()
+    return conversations.each("find", one, node -> changes.look(node, wanted, rules)).stream()
         .findFirst()
         .orElse(ChangesThere.Found.nothing());
   }
@@ -251,13 +251,14 @@ public final class Homecoming {
   }
 
   /** The same, after a moment for what is not settled. */
-  ChangesThere.Found lookPatiently(List<NodeConversation> nodes, Manifest wanted)
+  ChangesThere.Found lookPatiently(
+      List<NodeConversation> nodes, Manifest wanted, ChangesThere.Rules rules)
       throws InterruptedException, NodeFailed, TreeChanged {
-    ChangesThere.Found found = look(nodes, wanted);
+    ChangesThere.Found found = look(nodes, wanted, rules);
     for (int i = 1; i < MAX_LOOKS && found.isUnsettled(); i++) {
       clock.sleep(settled);
       conversations.look(editorsNode(nodes).stream().toList(), true);
-      found = look(nodes, wanted);
+      found = look(nodes, wanted, rules);
     }
     return found;
   }
@@ -383,7 +384,7 @@ public final class Homecoming {
     if (editorsNode(one).isEmpty()) {
       return Came.nothing();
     }
-    ChangesThere.Found found = look(one, here);
+    ChangesThere.Found found = look(one, here, scan::rules);
     Decisions decisions = decide(one.getFirst(), here, options);
     boolean isLeft = found.isMany() || last.differs(decisions);
     ChangesThere.Found coming = found.isMany() ? ChangesThere.Found.nothing() : found;

@@ -149,24 +149,37 @@ public final class LastPush {
    * what has gone before them counts.
    */
   PushQuestions.Deletions deletions(Scan found, Manifest pushed) {
-    Manifest here = found.manifest();
-    Set<String> gone =
-        pending(here, pushed).stream()
-            .filter(path -> here.get(path).isEmpty())
-            .collect(Collectors.toSet());
-    long now = clock.nanos();
-    boolean isOver = now - lastDeletion > TOGETHER.toNanos();
-    if (isOver && Collections.disjoint(gone, pendingDeletions)) {
-      deletedLately = Set.of();
-    }
+    Set<String> gone = gone(found, pushed);
+    deletedLately = lately(gone);
     if (!pendingDeletions.containsAll(gone)) {
-      lastDeletion = now;
+      lastDeletion = clock.nanos();
     }
     pendingDeletions = gone;
+    return before(found, deletedLately);
+  }
+
+  /** The same for a preview, after which no push follows: nothing is remembered. */
+  PushQuestions.Deletions wouldDelete(Scan found, Manifest pushed) {
+    return before(found, lately(gone(found, pushed)));
+  }
+
+  private Set<String> gone(Scan found, Manifest pushed) {
+    Manifest here = found.manifest();
+    return pending(here, pushed).stream()
+        .filter(path -> here.get(path).isEmpty())
+        .collect(Collectors.toSet());
+  }
+
+  private Set<String> lately(Set<String> gone) {
+    boolean isOver = clock.nanos() - lastDeletion > TOGETHER.toNanos();
+    return isOver && Collections.disjoint(gone, pendingDeletions) ? Set.of() : deletedLately;
+  }
+
+  private PushQuestions.Deletions before(Scan found, Set<String> lately) {
     return new PushQuestions.Deletions(
         mayDelete(found),
-        deletedLately.stream()
-            .filter(path -> here.get(path).isEmpty())
+        lately.stream()
+            .filter(path -> found.manifest().get(path).isEmpty())
             .collect(Collectors.toSet()));
   }
 

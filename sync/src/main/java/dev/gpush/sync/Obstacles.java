@@ -49,14 +49,14 @@ final class Obstacles {
     return List.copyOf(found.values());
   }
 
-  /** These and what was found beside them; nothing is added here. */
-  Obstacles with(List<Obstacle> more) {
-    var both = new Obstacles(editNode);
-    both.all.putAll(all);
-    both.refused.putAll(refused);
-    both.held = held;
-    both.add(more);
-    return both;
+  /** With what a push begins, and what was found beside that; these stay as they are. */
+  Obstacles begun(List<Obstacle> more) {
+    var begun = new Obstacles(editNode);
+    begun.all.putAll(all);
+    begun.forgetRefused();
+    begun.held = held;
+    begun.add(more);
+    return begun;
   }
 
   /** Whether one of them says that the nodes have to be looked at again. */

@@ -11,7 +11,6 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.Prepared.Obstacle;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.node.SyncPlan;
-import dev.gpush.sync.pace.PushAttempts;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
@@ -25,7 +24,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -39,6 +37,9 @@ final class PushPreview {
   private static final int MOST_FOLDERS = 500;
 
   private final TreeScan scan;
+  private final Scan here;
+  private final Talk talk;
+  private final List<String> asked;
   private final Conversations conversations;
   private final Homecoming home;
   private final Obstacles obstacles;
@@ -47,60 +48,83 @@ final class PushPreview {
   /** What a push has decided, and the moves that it would begin with. */
   record Ahead(Decisions decisions, Map<NodeConversation, SyncPlan> plans) {}
 
+  /**
+   * Looks at the tree already, without the lock: reading large files may take minutes.
+   *
+   * @param scan remembers nothing, so an answer to it is none to a push
+   */
   PushPreview(
       TreeScan scan,
       Conversations conversations,
       Homecoming home,
       Obstacles obstacles,
-      LastPush last) {
+      LastPush last,
+      Talk talk)
+      throws InterruptedException {
+    var questions = new Questions(talk);
     this.scan = scan;
+    this.here = scan.scan(questions);
+    this.talk = talk;
+    this.asked = questions.asked;
     this.conversations = conversations;
     this.home = home;
     this.obstacles = obstacles;
     this.last = last;
   }
 
-  SyncView.Preview of(List<SyncNode> nodes, PushOptions options, boolean bringsHome, Talk talk)
+  /** Waits for no slow node, and opens a broken conversation once more: others need the lock. */
+  SyncView.Preview of(List<SyncNode> nodes, PushOptions options, boolean bringsHome)
       throws InterruptedException {
-    var attempts = new PushAttempts();
-    while (true) {
+    Runnable back = home.changes().tryAll();
+    try {
       try {
-        return attempt(nodes, options, bringsHome, talk);
+        return attempt(nodes, options, bringsHome);
       } catch (NodeFailed lost) {
-        attempts.failed("", _ -> lost.failure());
-      } catch (TreeChanged impossible) {
-        throw new IllegalStateException("nothing was sent", impossible);
+        if (!lost.isLost()) {
+          throw lost;
+        }
+        return attempt(nodes, options, bringsHome);
       }
+    } catch (NodeFailed lost) {
+      throw lost.failure();
+    } catch (TreeChanged impossible) {
+      throw new IllegalStateException("nothing was sent", impossible);
+    } finally {
+      back.run();
     }
   }
 
-  private SyncView.Preview attempt(
-      List<SyncNode> nodes, PushOptions options, boolean bringsHome, Talk talk)
+  private SyncView.Preview attempt(List<SyncNode> nodes, PushOptions options, boolean bringsHome)
       throws InterruptedException, NodeFailed, TreeChanged {
-    Set<NodeConversation> fresh = new HashSet<>(conversations.finish(conversations.open(nodes)));
+    Set<NodeConversation> fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
     conversations.look(open.stream().filter(node -> !fresh.contains(node)).toList(), bringsHome);
-    // Without its questions, because an answer would be remembered.
-    Scan here = scan.look(Optional.empty(), Set.of());
+    if (open.stream().anyMatch(this::isEmptyOfEditors)) {
+      home.changes().emptied(); // As the push does: nothing that came home is there any more.
+    }
     ChangesThere.Found found =
         options.takesChangesHome()
-            ? home.lookPatiently(open, here.manifest())
+            ? home.lookPatiently(open, here.manifest(), scan::rules)
             : ChangesThere.Found.nothing();
     var questions = new Questions(talk);
-    Ahead ahead = ahead(here, found, obstacles, options, questions).ahead(open);
+    Ahead ahead = ahead(found, obstacles.begun(List.of()), options, questions).ahead(open);
     List<Obstacle> inTheWay = inTheWay(ahead);
     if (!inTheWay.isEmpty()) {
       questions = new Questions(talk);
-      ahead = ahead(here, found, obstacles.with(inTheWay), options, questions).ahead(open);
+      ahead = ahead(found, obstacles.begun(inTheWay), options, questions).ahead(open);
     }
-    var asks = new ArrayList<String>(questions.asked);
-    here.left().forEach((path, why) -> asks.add(path + ": " + why));
+    var asks = new ArrayList<String>(asked);
+    asks.addAll(questions.asked);
     return preview(ahead, found, asks);
   }
 
+  private boolean isEmptyOfEditors(NodeConversation node) {
+    return conversations.isOfEditors(node) && node.holds().generation().counter() == 0;
+  }
+
   private Push ahead(
-      Scan here, ChangesThere.Found found, Obstacles known, PushOptions options, Talk questions) {
-    PushQuestions.Deletions deletions = last.deletions(here, conversations.known());
+      ChangesThere.Found found, Obstacles known, PushOptions options, Talk questions) {
+    PushQuestions.Deletions deletions = last.wouldDelete(here, conversations.known());
     var start = new Push.Start(here, found, known, deletions, last.newest());
     return new Push(conversations, home.changes(), start, options, questions);
   }

@@ -148,7 +148,7 @@ public final class WorkspaceSync implements AutoCloseable {
     if (usual.takesChangesHome()) {
       // All are looked at: an edit that differs on another node stays where it is.
       conversations.look(open.stream().filter(fresh::add).toList(), editors.bringHome());
-      changes = home.lookPatiently(open, found.manifest());
+      changes = home.lookPatiently(open, found.manifest(), scan::rules);
     }
     done(found, home.run(push(found, changes, usual, talk), open, fresh), nodes);
   }
@@ -171,8 +171,10 @@ public final class WorkspaceSync implements AutoCloseable {
   /** What {@link #push} would do now; the nodes are asked what they have, and nothing changes. */
   public SyncView.Preview preview(List<SyncNode> nodes, PushOptions options, Talk talk)
       throws InterruptedException {
-    var preview = new PushPreview(scan, conversations, home, obstacles, last);
-    return locked(() -> preview.of(nodes, usual(options), editors.bringHome(), talk));
+    var preview = new PushPreview(scan.apart(), conversations, home, obstacles, last, talk);
+    try (SlowNodes.Watch _ = inBackground(nodes)) {
+      return preview.of(nodes, usual(options), editors.bringHome());
+    }
   }
 
   /** What the last push left out or changed. On any thread. */
@@ -359,7 +361,7 @@ public final class WorkspaceSync implements AutoCloseable {
     PushOptions options = usual(PushOptions.save());
     ChangesThere.Found changes =
         mustCheck && options.bringsEditsHome()
-            ? home.look(open, found.manifest())
+            ? home.look(open, found.manifest(), scan::rules)
             : ChangesThere.Found.nothing();
     Push push = push(found, changes, options, Talk.silent());
     Push.Done done = done(found, home.run(push, open, fresh), nodes);

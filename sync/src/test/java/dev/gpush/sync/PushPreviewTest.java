@@ -6,9 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.SyncView.Preview.Sent;
+import dev.gpush.core.talk.TalkAround;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.testkit.fake.ManualClock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What a push would do, and that looking changes nothing; with the real node side. */
@@ -80,10 +85,72 @@ final class PushPreviewTest extends SyncFixture {
 
     List<String> asks =
         List.of(
-            "100 of 100 files are gone here. Remove them on the nodes too?",
-            "large: over 50 MB and not in git");
+            laptop.path() + ": large: over 50 MB and not in git (1 files, 63 MB). Send it?",
+            "100 of 100 files are gone here. Remove them on the nodes too?");
     assertEquals(asks, preview().asks());
     assertEquals(asks, preview().asks(), "the first was no answer");
+    assertEquals(List.of(), talk.asked);
+  }
+
+  @Test
+  void whatIsAgreedBeforehandIsSentAndAgreedToThisOnce() throws Exception {
+    nodes(1);
+    push();
+    laptop.write("large", new byte[60 << 20]);
+    var yes =
+        new TalkAround(talk) {
+          @Override
+          public boolean isAnswered(String flag) {
+            return flag.equals("--yes");
+          }
+        };
+
+    SyncView.Preview preview = sync.preview(all(), PushOptions.standard(), yes);
+
+    assertEquals(List.of(new Sent("large", 60 << 20)), preview.sends());
+    assertEquals(List.of(), preview.asks());
+    assertEquals(Set.of("large"), sync.rescan(Optional.empty(), Set.of()).left().keySet());
+  }
+
+  @Test
+  void forgetsWhatWasInTheWayAsAPushDoes() throws Exception {
+    nodes(2);
+    laptop.write("a", "1");
+    push();
+    laptop.write("met", "here!");
+    nodes.get(1).folder().write("met", "theirs");
+    assertInstanceOf(SyncFailure.Held.class, failure(this::push));
+    nodes.get(1).folder().delete("met");
+
+    assertEquals(List.of(), preview().held());
+    assertEquals(List.of(new Sent("met", 5)), preview().sends());
+    push();
+  }
+
+  @Test
+  void deletionsBeforeAPreviewDoNotCountForLaterOnes() throws Exception {
+    nodes(1);
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    for (int i = 0; i < 100; i++) {
+      laptop.write("d/" + i, "x" + i);
+    }
+    push();
+    for (int i = 0; i < 40; i++) {
+      laptop.delete("d/" + i);
+    }
+    push();
+    time.advance(Duration.ofSeconds(5));
+    for (int i = 40; i < 70; i++) {
+      laptop.delete("d/" + i);
+    }
+    assertEquals(1, preview().asks().size());
+    time.advance(Duration.ofMinutes(10));
+
+    assertEquals(List.of(), preview().asks());
+    push();
+
     assertEquals(List.of(), talk.asked);
   }
 }

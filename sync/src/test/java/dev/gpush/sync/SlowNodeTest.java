@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.node.SyncNode;
@@ -118,6 +119,19 @@ final class SlowNodeTest extends SyncFixture {
     Generation all = save(all()).get().generation();
     assertTrue(slow.toNode.get() - sent < MEGABYTE / 2, () -> slow.toNode.get() - sent + " bytes");
     assertAllHold(all);
+  }
+
+  @Test
+  void aPreviewGivesUpSoThatSavesGoOn() throws Exception {
+    slow.freeze();
+    laptop.write("train.py", "2");
+    Task<?, RuntimeException> preview =
+        work.fork("preview", () -> sync.preview(all(), PushOptions.standard(), talk));
+
+    letPassUntil(preview::isDone);
+
+    assertThrows(GpushException.class, preview::get);
+    assertEquals(List.of("train.py"), save(others()).get().paths());
   }
 
   private static void until(BooleanSupplier isTrue) {

@@ -127,15 +127,19 @@ final class GatewayRuns implements Runs {
   public Preview preview(RunTarget target, RunRequest request, Talk talk)
       throws InterruptedException {
     Path root = sessions.root(request.command().folder());
-    Optional<LiveSession> there = sessions.meant(target.session(), root);
-    if (there.isEmpty()) {
+    Optional<LiveSession> there =
+        sessions.ready(target.session(), root).or(() -> sessions.meant(target.session(), root));
+    boolean isOfAnySession = request.command().at().isEmpty();
+    if (there.filter(session -> !isOfAnySession || !session.isWaiting()).isEmpty()) {
       check(target, request.command(), root);
       return new Preview.NewSession(sessions.plan(up(target, request)));
     }
     LiveSession session = there.get();
     session.requireNodes();
     session.requireUsable();
-    RunFit.require(session, target, request.claim());
+    if (isOfAnySession) {
+      RunFit.require(session, target, request.claim());
+    }
     links.ensure(linked(session.name()), talk);
     return session.work().preview(request, talk);
   }

@@ -252,8 +252,8 @@ public final class Previews {
           + session.name()
           + ": "
           + (kill ? "KILL" : "INT")
-          + " to all ranks on "
-          + Phrase.and(nodes(view).stream().map(node -> "node " + node).toList())
+          + " to all ranks"
+          + on(view)
           + (kill ? "" : ", KILL to what is left after " + DurationText.of(grace));
     }
 
@@ -266,14 +266,12 @@ public final class Previews {
           "signal", going.map(_ -> kill ? "KILL" : "INT"),
           "kill_after_s", going.map(_ -> kill ? 0L : grace.toSeconds()),
           "ranks", going.map(RunView::ranks),
-          "nodes", going.map(Stop::nodes).orElse(List.of()));
+          "nodes", going.map(view -> List.copyOf(view.nodes())).orElse(List.of()));
     }
 
-    private static List<Long> nodes(RunView view) {
-      return view.slots().stream()
-          .map(slot -> Long.parseLong(slot.substring(0, slot.indexOf(':'))))
-          .distinct()
-          .toList();
+    private static String on(RunView view) {
+      List<String> nodes = view.nodes().stream().map(node -> "node " + node).toList();
+      return nodes.isEmpty() ? "" : " on " + Phrase.and(nodes);
     }
   }
 }

@@ -220,6 +220,16 @@ public final class ChangesThere {
     staying = Map.of();
   }
 
+  /** Looks as a push begins, which tries again what could not come, until this runs. */
+  public Runnable tryAll() {
+    Map<String, String> stayed = staying;
+    Runnable back = refused.aside();
+    return () -> {
+      back.run();
+      staying = stayed;
+    };
+  }
+
   public RefusedFiles refused() {
     return refused;
   }

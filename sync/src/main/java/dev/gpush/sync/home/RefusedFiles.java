@@ -71,6 +71,13 @@ public final class RefusedFiles {
     return all.containsKey(path);
   }
 
+  /** All of it is tried again, until this runs. */
+  Runnable aside() {
+    Map<String, Refused> before = Map.copyOf(all);
+    all.clear();
+    return () -> all.putAll(before);
+  }
+
   /** All of it is tried again. */
   public void clear() {
     all.clear();

@@ -46,6 +46,8 @@ final class HashCache {
   private boolean isChanged;
   private int unsaved;
 
+  private boolean isKept = true;
+
   private HashCache(Path file) {
     this.file = file;
   }
@@ -59,6 +61,13 @@ final class HashCache {
       return new HashCache(file);
     }
     return cache;
+  }
+
+  /** What the file has; it is never written. */
+  HashCache apart() {
+    HashCache apart = load(file);
+    apart.isKept = false;
+    return apart;
   }
 
   Optional<String> hash(String path, FileStamp stamp) {
@@ -124,7 +133,7 @@ final class HashCache {
 
   /** Writes the file whole, if something changed. */
   void save() throws IOException {
-    if (!isChanged) {
+    if (!isChanged || !isKept) {
       return;
     }
     Files.createDirectories(Objects.requireNonNull(file.toAbsolutePath().getParent()));

@@ -62,6 +62,7 @@ public final class TreeScan {
   private final Clock clock;
   private final Tasks tasks;
   private final FolderListener listener;
+  private final ScanLimits limits;
   private final HashCache cache;
   private final ScanQuestions questions;
   private final GitFiles git;
@@ -87,12 +88,24 @@ public final class TreeScan {
       FolderListener listener,
       Clock clock,
       Tasks tasks) {
+    this(root, places, limits, HashCache.load(cacheFile), listener, clock, tasks);
+  }
+
+  private TreeScan(
+      Path root,
+      GitPlaces places,
+      ScanLimits limits,
+      HashCache cache,
+      FolderListener listener,
+      Clock clock,
+      Tasks tasks) {
     this.root = root.toAbsolutePath().normalize();
     this.places = places;
+    this.limits = limits;
     this.listener = listener;
     this.clock = clock;
     this.tasks = tasks;
-    this.cache = HashCache.load(cacheFile);
+    this.cache = cache;
     this.questions = new ScanQuestions(this.root, places, limits, cache);
     this.git = new GitFiles(listener, clock);
     this.savedAt = clock.nanos();
@@ -105,6 +118,11 @@ public final class TreeScan {
 
   public Path root() {
     return root;
+  }
+
+  /** Another of this tree. What it reads, and the answers to its questions, are kept nowhere. */
+  public TreeScan apart() {
+    return new TreeScan(root, places, limits, cache.apart(), new FolderListener() {}, clock, tasks);
   }
 
   /**

@@ -16,6 +16,9 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTarget;
+import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
@@ -26,6 +29,7 @@ import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import dev.gpush.testkit.fixture.Asked;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -129,6 +133,12 @@ final class WaitingRequestTest {
     assertEquals("1 of 1", queued.detail());
     assertTrue(queued.status().isStarting());
     assertEquals(List.of(), gateway.routes().published());
+    var target = new RunTarget(Optional.empty(), Optional.empty(), List.of(), Optional.empty());
+    RunRequest run = Asked.run(places.ask().origin().folder(), "true");
+    assertInstanceOf(
+        Runs.Preview.NewSession.class,
+        gateway.runs().preview(target, run, Talk.silent()),
+        "a run would wait for it");
     var second = FakeTalk.answering(true);
     Command again = up(gateway, places.ask(), second);
     until(

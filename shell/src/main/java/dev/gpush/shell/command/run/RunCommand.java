@@ -239,7 +239,7 @@ public final class RunCommand implements Action.OfWords {
     switch (preview) {
       case Runs.Preview.NewSession(var place) -> {
         if (!call.common().json) {
-          call.print("would make a session first:\n");
+          call.print("would get a session first:\n");
           UpCommand.print(call, place);
         }
         return UpCommand.status(place);

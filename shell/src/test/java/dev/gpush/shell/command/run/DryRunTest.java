@@ -85,7 +85,7 @@ final class DryRunTest {
     desk.expect(
         """
         $ gpush run --dry-run train.py
-        would make a session first:
+        would get a session first:
         BACKEND  WHEN  WHAT
         rack     now   4 of 8 GPUs are free
         """);
