@@ -13,6 +13,7 @@ import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.Prepared;
 import dev.gpush.sync.node.Prepared.Obstacle;
+import dev.gpush.sync.node.SendCount;
 import dev.gpush.sync.node.SyncPlan;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;

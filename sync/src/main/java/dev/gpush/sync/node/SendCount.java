@@ -1,20 +1,19 @@
-package dev.gpush.sync;
+package dev.gpush.sync.node;
 
 import dev.gpush.core.talk.StepCount;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.sync.node.SyncPlan;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /** Shows what was sent to the node that has the most left: all have that much. */
-final class SendCount {
+public final class SendCount {
   /** At n, how many nodes have more than n contents left. */
   private final AtomicIntegerArray behind;
 
   private final StepCount count;
 
-  SendCount(Talk.Step step, Collection<SyncPlan> plans) {
+  public SendCount(Talk.Step step, Collection<SyncPlan> plans) {
     int all = plans.stream().mapToInt(plan -> plan.blobs().size()).max().orElse(0);
     behind = new AtomicIntegerArray(all);
     for (SyncPlan plan : plans) {
@@ -26,7 +25,7 @@ final class SendCount {
   }
 
   /** One node's part, to be run after each content. What it asks for again is not counted. */
-  Runnable sent(SyncPlan plan) {
+  public Runnable sent(SyncPlan plan) {
     var left = new AtomicInteger(plan.blobs().size());
     return () -> {
       int now = left.decrementAndGet();
