@@ -87,9 +87,6 @@ class ManifestFile:
     def save_whole(self, head, entries, is_wanted, at):
         """Returns the moment by the file system's clock; `at`: that of the save that is written again. GivesWay, and nothing is done,
         when it is not wanted any more."""
-        for name in os.listdir(self.state.path):
-            if name.startswith(WHOLE + b".new-"):
-                os.unlink(self.state.of(name))      # of a process that was killed
         ident, logged = os.urandom(8).hex(), self.logged
         self.logged = None
         try:

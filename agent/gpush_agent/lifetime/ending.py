@@ -140,7 +140,7 @@ def release_files(workspace, state, keeps_files=False):
         return []
     shutil.rmtree(temporary.below(state), ignore_errors=True)
     from ..files import history         # late: an agent that ends must not fail on what only this worker needs
-    from ..files.release import release
+    from .release import release
     history.remove(workspace)
     kept = [str(path) for path in release(workspace, state) or []]
     try:

@@ -1,5 +1,7 @@
 package dev.gpush.sync;
 
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.SyncView.Preview.Sent;
 import dev.gpush.core.talk.Talk;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,13 +40,13 @@ final class PushPreview {
   private static final int MOST_FOLDERS = 500;
 
   private final TreeScan scan;
-  private final Scan here;
   private final Talk talk;
-  private final List<String> asked;
+  private final Set<String> asked;
   private final Conversations conversations;
   private final Homecoming home;
   private final Obstacles obstacles;
   private final LastPush last;
+  private Scan here;
 
   /** What a push has decided, and the moves that it would begin with. */
   record Ahead(Decisions decisions, Map<NodeConversation, SyncPlan> plans) {}
@@ -75,6 +78,9 @@ final class PushPreview {
   /** Waits for no slow node, and opens a broken conversation once more: others need the lock. */
   SyncView.Preview of(List<SyncNode> nodes, PushOptions options, boolean bringsHome)
       throws InterruptedException {
+    var later = new Questions(talk);
+    here = scan.scan(later); // What was saved or came home while others had the lock.
+    asked.addAll(later.asked);
     Runnable back = home.changes().tryAll();
     try {
       try {
@@ -86,7 +92,9 @@ final class PushPreview {
         return attempt(nodes, options, bringsHome);
       }
     } catch (NodeFailed lost) {
-      throw lost.failure();
+      throw lost.isSlow()
+          ? new GpushException(new AgentFailure.Slow(lost.node(), lost.why()), lost)
+          : lost.failure();
     } catch (TreeChanged impossible) {
       throw new IllegalStateException("nothing was sent", impossible);
     } finally {
@@ -221,7 +229,7 @@ final class PushPreview {
 
   /** Keeps the questions, and goes on as if the user had agreed. */
   private static final class Questions extends TalkAround {
-    private final List<String> asked = new ArrayList<>();
+    private final Set<String> asked = new LinkedHashSet<>();
 
     Questions(Talk talk) {
       super(talk);

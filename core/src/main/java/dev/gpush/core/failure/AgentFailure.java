@@ -31,6 +31,9 @@ public sealed interface AgentFailure extends Failure {
   /** A stream or call was refused with this code (docs/technical/link.md). */
   record Refused(String what, String code, Json facts) implements AgentFailure {}
 
+  /** It is connected and does not answer; {@code why} is a clause about "it". */
+  record Slow(int node, String why) implements AgentFailure {}
+
   /** The link ended during a request. */
   record LinkOver(int node, String reason) implements AgentFailure {}
 
@@ -39,7 +42,7 @@ public sealed interface AgentFailure extends Failure {
     return switch (this) {
       case NoPython _, OldPython _, CannotWrite _, NotUnderstood _, Died _ ->
           ExitStatus.ENVIRONMENT;
-      case Held _, Superseded _, OtherBuild _, NotThere _, Refused _, LinkOver _ ->
+      case Held _, Superseded _, OtherBuild _, NotThere _, Refused _, Slow _, LinkOver _ ->
           ExitStatus.FAILED;
     };
   }

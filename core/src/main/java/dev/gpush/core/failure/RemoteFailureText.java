@@ -167,6 +167,8 @@ final class RemoteFailureText {
               "a node refused " + what,
               AgentCode.clause(code) + AgentCode.inParentheses(facts),
               commands.of("nodes"));
+      case AgentFailure.Slow(var node, var why) ->
+          Message.of("node " + node + " was not waited for", "it " + why, commands.of("nodes"));
       case AgentFailure.LinkOver(var node, var reason) ->
           Message.of("the link to node " + node + " ended", reason, commands.of("nodes"));
     };

@@ -3,10 +3,10 @@ import os
 import shutil
 
 from ..core.refused import Refused
-from . import snapshot
-from .root import in_order
-from .state import Held, State, own_folder
-from .tree import Blocked, OWN, Tree, is_folder, parents_of, parts_of
+from ..files import snapshot
+from ..files.root import in_order
+from ..files.state import Held, State, own_folder
+from ..files.tree import Blocked, OWN, Tree, is_folder, parents_of, parts_of
 
 MAX_KEPT = 1000     # names that are reported
 
