@@ -35,7 +35,7 @@ final class FakeNode implements SyncNode {
       """
       import sys
       sys.path.insert(0, sys.argv[1])
-      from gpush_agent.files.release import release
+      from gpush_agent.lifetime.release import release
       print("\\n".join(release(sys.argv[2], sys.argv[3])))
       """;
 
