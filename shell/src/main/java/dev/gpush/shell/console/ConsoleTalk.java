@@ -33,7 +33,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   /** An event about a step of an hour comes six minutes after the one before. */
   private static final int RAREST = 10;
 
-  /** So many different steps are known by when the first of them began. */
+  /** When a step first began is known for at most this many different ones. */
   private static final int MOST_KNOWN = 1000;
 
   /** In fewer columns, what it waits for needs them all. */
