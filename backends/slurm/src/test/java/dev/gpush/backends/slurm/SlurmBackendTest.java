@@ -1,7 +1,7 @@
 package dev.gpush.backends.slurm;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
@@ -19,9 +19,13 @@ final class SlurmBackendTest implements BackendContract {
     return SlurmPlace.of("default");
   }
 
-  /** srun adds that the command has failed. */
+  /**
+   * srun says on a line of its own that the command has failed, perhaps before it has passed all
+   * on.
+   */
   @Override
   public void assertErrors(byte[] expected, byte[] errors) {
-    assertTrue(new String(errors, ISO_8859_1).contains(new String(expected, ISO_8859_1)));
+    String passed = new String(errors, ISO_8859_1).replaceAll("srun: [^\n]*\n", "");
+    assertEquals(new String(expected, ISO_8859_1), passed);
   }
 }
