@@ -45,8 +45,6 @@ public final class ControlServer implements AutoCloseable {
    */
   private static final int TURNED_AWAY = 16;
 
-  private static final Duration LOOK_AROUND = Duration.ofSeconds(1);
-
   private final Path socket;
   private final Greeting greeting;
   private final Handler handler;
@@ -306,17 +304,26 @@ public final class ControlServer implements AutoCloseable {
   private void lookAround() {
     try {
       while (true) {
-        Thread.sleep(LOOK_AROUND);
-        for (Connection connection : snapshot()) {
-          if (connection.silentNanos() > limits.greeting().toNanos()) {
-            incidents.refused("a client that said nothing");
-            connection.close();
-          }
-        }
+        Thread.sleep(closeSilent());
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Returns when the next one may be due: none that connects later is due before. */
+  private Duration closeSilent() {
+    Duration next = limits.greeting();
+    for (Connection connection : snapshot()) {
+      Duration left = limits.greeting().minusNanos(connection.silentNanos());
+      if (left.isPositive()) {
+        next = left.compareTo(next) < 0 ? left : next;
+      } else {
+        incidents.refused("a client that said nothing");
+        connection.close();
+      }
+    }
+    return next;
   }
 
   private List<Connection> snapshot() {
