@@ -6,7 +6,7 @@
                 a file is saved 100 times a second (the prompt moves with each), and in a program that only reads lines with JLine
     idle        processor time of shell, gateway and agent while the shell shows nothing new
 
-Usage: bench/shell.py [--times 11] [--keys 100] [--rounds 5] [--idle 60]
+Usage: bench/shell.py [--times 11] [--keys 100] [--rounds 5] [--idle 60] [--settle 15]
 Needs a built gpush. Each key of a round is another letter, so its first appearance is its echo, and none may be missing.
 """
 import argparse
@@ -181,11 +181,11 @@ def compare_keys(side, base, options):
         row(name, took)
 
 
-def idle(side, seconds):
+def idle(side, seconds, settle):
     gateway = json.loads(subprocess.run([side.program, "gateway", "status", "--json"], cwd=side.project, env=side.env, stdout=subprocess.PIPE, check=True).stdout)["pid"]
     shell = Screen([side.program], side.project, side.env)
     shell.wait_for(lambda: " > " in shell.text or " >\x1b" in shell.text)
-    time.sleep(15)
+    time.sleep(settle)          # the compilers of both go on for some minutes
 
     def now():
         nodes = [pid for pid in agents(side.folder, gateway) if pid != shell.pid]
@@ -204,6 +204,7 @@ def main():
     parser.add_argument("--keys", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--idle", type=int, default=60, help="seconds")
+    parser.add_argument("--settle", type=int, default=15, help="seconds that the shell is open before")
     options = parser.parse_args()
     base = tempfile.mkdtemp(prefix="gpush-shell-")
     try:
@@ -212,7 +213,7 @@ def main():
         try:
             first_prompt(side, options.times)
             compare_keys(side, base, options)
-            idle(side, options.idle)
+            idle(side, options.idle, options.settle)
         finally:
             side.close()
     finally:
