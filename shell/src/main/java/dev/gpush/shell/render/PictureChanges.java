@@ -24,10 +24,6 @@ import java.util.stream.Collectors;
 
 /** What has happened between two looks at a session, in words. */
 public final class PictureChanges {
-  /** A lease is warned about when this much is left of it. */
-  private static final List<Duration> WARNINGS =
-      List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMinutes(30));
-
   private static final Set<SessionState> BEGINNING =
       Set.of(SessionState.ASKED, SessionState.QUEUED, SessionState.GRANTED);
 
@@ -256,7 +252,7 @@ public final class PictureChanges {
   }
 
   private void addLease() {
-    isNear(before.hardEndLeft(), now.hardEndLeft())
+    near(before.hardEndLeft(), now.hardEndLeft())
         .ifPresent(
             left ->
                 events.add(
@@ -266,7 +262,10 @@ public final class PictureChanges {
                             + " ends in "
                             + left
                             + "; gpush extend --for 2h moves that where it can be moved")));
-    isNear(before.idleLeft(), now.idleLeft())
+    Optional<Duration> idle =
+        now.idleLeft()
+            .filter(left -> now.hardEndLeft().map(end -> left.compareTo(end) < 0).orElse(true));
+    near(before.idleLeft(), idle)
         .ifPresent(
             left ->
                 events.add(
@@ -279,12 +278,13 @@ public final class PictureChanges {
   }
 
   /** What is left, where it has passed one of the warnings since. */
-  private static Optional<String> isNear(Optional<Duration> before, Optional<Duration> now) {
-    return WARNINGS.stream()
-        .filter(limit -> now.map(left -> left.compareTo(limit) <= 0).orElse(false))
-        .findFirst()
-        .filter(limit -> before.map(left -> left.compareTo(limit) > 0).orElse(false))
-        .flatMap(_ -> now)
+  private Optional<String> near(Optional<Duration> was, Optional<Duration> is) {
+    return is.filter(left -> was.map(more -> hasWarning(left, more)).orElse(false))
         .map(DurationText::coarse);
+  }
+
+  private boolean hasWarning(Duration from, Duration below) {
+    return now.lease().warnings().stream()
+        .anyMatch(length -> from.compareTo(length) <= 0 && length.compareTo(below) < 0);
   }
 }

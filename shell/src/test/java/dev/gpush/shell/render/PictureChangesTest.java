@@ -30,6 +30,9 @@ import org.junit.jupiter.api.Test;
 final class PictureChangesTest {
   private static final Instant BEGUN = Instant.parse("2026-11-27T09:00:00Z");
 
+  private static final List<Duration> WARNINGS =
+      List.of(Duration.ofMinutes(30), Duration.ofMinutes(15), Duration.ofMinutes(5));
+
   private final SessionView session = session("1f2e");
 
   private static SessionView session(String id) {
@@ -38,7 +41,7 @@ final class PictureChangesTest {
         new SessionView.Status(SessionState.READY, "", Optional.empty(), false, Trace.none()),
         new SessionView.Place(
             "hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8), Optional.empty()),
-        new SessionView.Lease(Optional.empty(), Optional.of(Duration.ofHours(1)), "idle"),
+        new SessionView.Lease(Optional.empty(), Optional.of(Duration.ofHours(1)), "idle", WARNINGS),
         work("up", "up", "", ""),
         false);
   }
@@ -127,6 +130,16 @@ final class PictureChangesTest {
     return new ViewChange(session).hardEnd(Optional.of(Duration.ofSeconds(seconds))).view();
   }
 
+  private SessionView ending(int hardMinutes, int idleMinutes, List<Duration> warnings) {
+    var lease =
+        new SessionView.Lease(
+            Optional.of(Duration.ofMinutes(hardMinutes)),
+            Optional.of(Duration.ofMinutes(idleMinutes)),
+            "idle",
+            warnings);
+    return new ViewChange(session).with(lease).view();
+  }
+
   @Test
   void nothingHasHappened() {
     assertEquals(List.of(), between(session, session));
@@ -161,6 +174,25 @@ final class PictureChangesTest {
         between(
             new ViewChange(session).idle(Duration.ofSeconds(301)).view(),
             new ViewChange(session).idle(Duration.ofSeconds(299)).view()));
+  }
+
+  @Test
+  void aLeaseIsWarnedAboutAsItsNodesDo() {
+    List<Duration> own = List.of(Duration.ofMinutes(50), Duration.ofHours(2));
+
+    assertEquals(
+        List.of("devbox ends in 50m; gpush extend --for 2h moves that where it can be moved"),
+        between(ending(51, 90, own), ending(50, 90, own)));
+    assertEquals(List.of(), between(ending(31, 90, own), ending(4, 90, own)));
+    assertEquals(List.of(), between(ending(31, 90, List.of()), ending(4, 90, List.of())));
+  }
+
+  /** Nodes say only what comes first. */
+  @Test
+  void anIdleEndBehindTheOtherIsNotWarnedAbout() {
+    assertEquals(
+        List.of("devbox ends in 29m; gpush extend --for 2h moves that where it can be moved"),
+        between(ending(31, 31, WARNINGS), ending(29, 30, WARNINGS)));
   }
 
   @Test
