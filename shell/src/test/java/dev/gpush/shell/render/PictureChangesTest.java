@@ -110,6 +110,10 @@ final class PictureChangesTest {
   }
 
   private static List<String> between(Picture before, Picture now) {
+    return since(LastSeen.NOTHING.after(before), now);
+  }
+
+  private static List<String> since(LastSeen before, Picture now) {
     List<String> shown =
         PictureChanges.between(before, now, Instant::toString).stream()
             .map(ShellEvent::shown)
@@ -221,6 +225,65 @@ final class PictureChangesTest {
                 run(6, RunView.State.DONE, Optional.of(0)))));
   }
 
+  /** The next gateway has only what the shell has kept, and reads runs after its sessions. */
+  @Test
+  void aRunThatEndedWhileThereWasNoGatewaySaysHow() {
+    Picture running = of(session, run(7, RunView.State.RUNNING, Optional.empty()));
+    LastSeen kept = kept(LastSeen.NOTHING.after(running));
+
+    assertEquals(List.of(), since(kept, of(session)));
+    LastSeen unread = kept.after(of(session));
+    Picture ended =
+        of(
+            session,
+            run(8, RunView.State.DONE, Optional.of(0)),
+            run(7, RunView.State.FAILED, Optional.of(3)),
+            run(6, RunView.State.FAILED, Optional.of(1)));
+    assertEquals(
+        List.of(
+            "run 7 (t.py, 2 ranks, 12m) ended with status 3", "run 8 (t.py, 2 ranks, 12m) is done"),
+        since(unread, ended));
+    assertEquals(List.of(), since(kept(unread.after(ended)), ended));
+  }
+
+  @Test
+  void whatANewGatewayHasBroughtHomeIsSaidAndItsNodesAreNoNews() {
+    LastSeen kept = kept(LastSeen.NOTHING.after(withCame(new Came(9, 0, List.of("a.py")))));
+    SessionView cut = with(work("up", "cut", "it does not answer", "b.py"));
+
+    assertEquals(
+        List.of("c.py came home from node 0"),
+        since(
+            kept,
+            new Picture(Optional.of(cut), List.of(), new Came(1, 0, List.of("c.py")), List.of())));
+  }
+
+  @Test
+  void aSessionThatEndedWhileThereWasNoGatewaySaysWhyOnce() {
+    LastSeen kept = kept(LastSeen.NOTHING.after(of(session)));
+    Picture unread = new Picture(Optional.empty(), List.of(), Came.nothing(), List.of());
+    Picture gone =
+        new Picture(
+            Optional.empty(), List.of(), Came.nothing(), List.of(new Ended("1f2e", "it was idle")));
+
+    assertEquals(List.of(), since(kept, unread));
+    assertEquals(List.of("devbox has ended: it was idle"), since(kept.after(unread), gone));
+    assertEquals(List.of(), since(kept.after(gone), gone));
+    assertEquals(List.of(), since(kept, of(session("3c4d"))));
+  }
+
+  @Test
+  void whatAnotherGpushHasKeptIsLeftOut() {
+    for (String line : List.of("", "1f2e devbox", "1f2e devbox 7 x", "1f2e devbox 99999999999")) {
+      assertEquals(LastSeen.NOTHING, LastSeen.parse(List.of(line.split(" "))), line);
+    }
+    assertEquals("", LastSeen.NOTHING.line());
+  }
+
+  private static LastSeen kept(LastSeen seen) {
+    return LastSeen.parse(List.of(seen.line().split(" ")));
+  }
+
   @Test
   void aNodeIsLostAndBack() {
     SessionView cut = with(work("up", "cut", "", ""));
@@ -300,7 +363,8 @@ final class PictureChangesTest {
   }
 
   private static ShellEvent came(Picture before, Picture now) {
-    return PictureChanges.between(before, now, Instant::toString).getFirst();
+    return PictureChanges.between(LastSeen.NOTHING.after(before), now, Instant::toString)
+        .getFirst();
   }
 
   private Picture withCame(Came came) {
