@@ -9,6 +9,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.DurationText;
+import dev.gpush.shell.text.LastSeen;
 import dev.gpush.shell.text.RunFailureText;
 import dev.gpush.shell.text.ShellEvent;
 import java.time.Duration;

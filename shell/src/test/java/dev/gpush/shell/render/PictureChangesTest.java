@@ -18,6 +18,7 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.command.SuggestedCommands;
 import dev.gpush.shell.command.ViewChange;
+import dev.gpush.shell.text.LastSeen;
 import dev.gpush.shell.text.ShellEvent;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package dev.gpush.shell.render;
+package dev.gpush.shell.text;
 
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs.Picture;
@@ -78,7 +78,7 @@ public record LastSeen(
   }
 
   /** Whether it was over, as far as was shown. */
-  boolean isOver(int run) {
+  public boolean isOver(int run) {
     return !running.contains(run) && (newest == 0 || run <= newest);
   }
 }
