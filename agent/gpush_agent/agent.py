@@ -401,7 +401,8 @@ class Agent:
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
         value["warm"] = self.parents.status() if self.parents is not None else []
-        value.update(self.time_left(), clients=self.sampling.clients(), peers=self.peers.status(), devices=self.devices)
+        value.update(self.time_left(), clients=self.sampling.clients(), peers=self.peers.status(), devices=self.devices,
+                     warn_s=list(self.notices.lengths))
         return value
 
     def time_left(self):

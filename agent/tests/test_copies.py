@@ -2,6 +2,7 @@
 import contextlib
 import hashlib
 import io
+import json
 import os
 import random
 import shutil
@@ -285,6 +286,39 @@ class CopiesTest(unittest.TestCase):
             with open(os.path.join(self.target, name), "rb") as file:
                 self.assertEqual(file.read(), b"ours" if name == "newer" else b"x")
         self.assertEqual(os.listdir(outside), [])
+
+    def test_a_dry_run_says_what_would_be_copied_and_writes_nothing(self):
+        for number in range(10):
+            self.write("f%d" % number, b"x")
+        self.write("same", b"x")
+        self.write("newer", b"ours")
+        os.symlink("same", os.path.join(self.source, "link"))
+        self.write("large", os.urandom(BLOCK + 1))
+        os.makedirs(self.target)
+        with open(os.path.join(self.target, "newer"), "w") as file:
+            file.write("theirs")
+        shutil.copy2(os.path.join(self.source, "same"), self.target)
+        before = snapshot(self.target)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            report = self.copy(dry_run=True)
+            self.copy([os.path.join(self.source, "same")], dry_run=True)
+            self.copy([os.path.join(self.source, "same")], dry_run=True, checksum=True)
+            with self.assertRaisesRegex(Failed, "nothing"):
+                self.copy([self.source + "/nothing"], dry_run=True)
+        self.assertEqual(out.getvalue(), "devbox: would copy 12 files, 4.0 MiB: f0, f1, f2, f3, f4, f5, f6, f7 and 4 more\n"
+                                         "devbox: nothing to copy; 1 file unchanged\n"
+                                         "devbox: would compare 1 file, 1 B: same\n")
+        self.assertEqual(self.said.getvalue(), "gpush: 1 file would not be copied\n  newer: it is newer there; --force replaces it\n")
+        self.assertEqual([path for path, _ in report.failures], ["newer"])
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            self.copy([os.path.join(self.source, "f0"), os.path.join(self.source, "same")], dry_run=True, checksum=True, json=True)
+        self.assertEqual([json.loads(line) for line in out.getvalue().splitlines()],
+                         [{"type": "plan", "node": "devbox", "files": 1, "bytes": 1, "same": 0},
+                          {"type": "would", "node": "devbox", "do": "copy", "path": "f0", "bytes": 1},
+                          {"type": "would", "node": "devbox", "do": "compare", "path": "same", "bytes": 1}])
+        self.assertEqual(snapshot(self.target), before)
 
     def test_where_it_goes(self):
         self.write("one", b"1")

@@ -99,6 +99,10 @@ class NoticesTest(LifeTest):
         self.at(3950 + 970)
         client.pump(lambda: terminal.out[0].count(b"devbox ends in ") == 2)
 
+    def test_its_lengths_are_in_its_status(self):
+        client = self.client(lease=dict(self.LEASE, warn_s=[60, 7200]))
+        self.assertEqual(client.call("status")["warn_s"], [7200.0, 60.0])
+
     def test_a_terminal_that_takes_nothing_keeps_nobody(self):
         client = self.client(extra=self.own_time(), lease=dict(self.LEASE, idle_s=9000, warn_s=[60]))
         stuck = client.exec(command="stty raw; exec yes", pty=PTY, credit=1000).accepted()

@@ -75,6 +75,11 @@ class Job:
         needed = self.plan(there, items, force)
         if needed + SPARE > begin["free"] and needed:
             raise Failed("%d bytes are needed, and %d are free there" % (needed, begin["free"]), "full")
+        if self.options.get("dry_run"):
+            whole = [item for some in self.small for item in some] + list(self.big)
+            self.report.preview([[item.rel, item.size] for item in whole] + [[rel, 0] for rel, _, _ in self.links],
+                                [[item.rel, item.size] for item in self.looks])
+            return
         self.report.planned()
         self.make(there)
         self.move()

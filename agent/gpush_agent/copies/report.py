@@ -10,6 +10,7 @@ REDRAW, EVENTS = 0.2, 1.0
 SILENT = 5.0                # without a byte, after which it is said
 RATE_SECONDS = 10.0
 MOST_SHOWN = 20
+NAMED = 8                   # on one line
 
 
 def size_text(count):
@@ -98,6 +99,21 @@ class Report:
         if self.options.get("json") or (self.options.get("progress") and not self.options.get("quiet")):
             self.drawer = threading.Thread(target=self.draw, daemon=True)
             self.drawer.start()
+
+    def preview(self, copies, compares):
+        """What a copy would do, [[path, bytes]], on standard output: it is what was asked for."""
+        self.event("plan", files=len(copies), bytes=sum(size for _, size in copies), same=self.same_files)
+        for do, some in (("copy", copies), ("compare", compares)):
+            for path, size in some:
+                self.event("would", do=do, path=clean(path), bytes=size)
+            if some and not self.options.get("json"):
+                names = ", ".join(path for path, _ in sorted(some)[:NAMED])
+                more = " and %d more" % (len(some) - NAMED) if len(some) > NAMED else ""
+                size = size_text(sum(size for _, size in some))
+                line = "%s: would %s %s, %s: %s%s" % (self.place, do, count_text(len(some)), size, names, more)
+                self.write(sys.stdout, clean(line) + "\n")
+        if not copies and not compares and not self.failures and not self.options.get("json"):
+            self.write(sys.stdout, "%s: nothing to copy; %s unchanged\n" % (self.place, count_text(self.same_files)))
 
     def draw(self):
         while not self.is_over.wait(EVENTS if self.options.get("json") else REDRAW):
@@ -199,6 +215,9 @@ class Report:
             pass                # nobody reads it; the copy goes on
 
     def summary(self):
+        if self.options.get("dry_run"):
+            self.tell_failures()
+            return
         seconds = time.monotonic() - self.began
         with self.lock:
             sent = self.bytes - self.again
@@ -221,7 +240,8 @@ class Report:
         if not self.failures:
             return
         self.wipe()
-        lines = ["gpush: %s not copied" % ("1 file is" if len(self.failures) == 1 else "%d files are" % len(self.failures))]
+        verb = "would not be" if self.options.get("dry_run") else "is not" if len(self.failures) == 1 else "are not"
+        lines = ["gpush: %s %s copied" % (count_text(len(self.failures)), verb)]
         lines += ["  %s: %s" % failure for failure in self.failures[:MOST_SHOWN]]
         if len(self.failures) > MOST_SHOWN:
             lines.append("  and %d more; --json names all" % (len(self.failures) - MOST_SHOWN))

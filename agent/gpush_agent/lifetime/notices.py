@@ -43,6 +43,7 @@ class Ends:
 class Notices:
     def __init__(self, agent, lengths):
         self.agent = agent
+        self.lengths = lengths
         self.ends = {"hard": Ends(lengths), "idle": Ends(lengths)}
         self.wanted = {}            # run -> (signal, seconds before the end), or None where it wants none
         self.warned = set()

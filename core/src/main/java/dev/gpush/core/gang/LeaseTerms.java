@@ -17,8 +17,17 @@ import java.util.Optional;
  */
 public record LeaseTerms(
     Optional<Duration> hardEnd, boolean keepsHardEnd, Duration idle, List<Duration> warnings) {
+  private static final String WARNINGS = "warn_s";
+
   /** An agent that no gateway has claimed ends after this time. */
   public static final Duration UNCLAIMED = Duration.ofMinutes(10);
+
+  /** Agents of an earlier gpush do not say theirs; they have these unless a user chose others. */
+  private static final List<Duration> USUAL_WARNINGS =
+      List.of(Duration.ofMinutes(30), Duration.ofMinutes(15), Duration.ofMinutes(5));
+
+  /** An agent refuses more. */
+  private static final int MAX_WARNINGS = 16;
 
   public LeaseTerms {
     warnings = List.copyOf(warnings);
@@ -40,11 +49,25 @@ public record LeaseTerms(
     return new LeaseTerms(Optional.empty(), true, idle, List.of());
   }
 
+  /** The warnings that an agent gives by itself, from its status. */
+  public static List<Duration> warnings(Json status) {
+    return status.get(WARNINGS).map(LeaseTerms::lengths).orElse(USUAL_WARNINGS);
+  }
+
+  /** A list of seconds. */
+  public static List<Duration> lengths(Json seconds) {
+    return seconds.items().stream()
+        .limit(MAX_WARNINGS)
+        .flatMap(each -> each.asReal().stream())
+        .map(each -> Duration.ofMillis((long) (each * 1000)))
+        .toList();
+  }
+
   public Json.Obj json() {
     Json.Obj always = Json.object("idle_s", idle.toSeconds(), "unclaimed_s", UNCLAIMED.toSeconds());
     Json.Obj json = keepsHardEnd ? always : always.with("hard_s", hardEnd.map(Duration::toSeconds));
     return warnings.isEmpty()
         ? json
-        : json.with("warn_s", warnings.stream().map(Duration::toSeconds).toList());
+        : json.with(WARNINGS, warnings.stream().map(Duration::toSeconds).toList());
   }
 }

@@ -75,11 +75,24 @@ public record SessionView(
    * @param hardEndLeft empty: no hard end
    * @param idleLeft empty while something keeps it busy
    * @param activity what keeps it busy, or since when it is idle, in words
+   * @param warnings how long before either end its nodes warn, and a terminal here with them
    */
   public record Lease(
-      Optional<Duration> hardEndLeft, Optional<Duration> idleLeft, String activity) {
+      Optional<Duration> hardEndLeft,
+      Optional<Duration> idleLeft,
+      String activity,
+      List<Duration> warnings) {
+    public Lease {
+      warnings = List.copyOf(warnings);
+    }
+
     public static Lease unknown() {
-      return new Lease(Optional.empty(), Optional.empty(), "");
+      return new Lease(Optional.empty(), Optional.empty(), "", List.of());
+    }
+
+    /** Whether an end is so near when this much is left. */
+    public boolean isNear(Duration left) {
+      return warnings.stream().anyMatch(length -> left.compareTo(length) <= 0);
     }
   }
 

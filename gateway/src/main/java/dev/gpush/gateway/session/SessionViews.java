@@ -5,6 +5,7 @@ import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
@@ -238,7 +239,8 @@ public final class SessionViews {
         new SessionView.Lease(
             status.number("hard_left_s").map(left -> left(left, report)),
             status.number("idle_left_s").map(left -> left(left, report)),
-            ActivityText.ofSession(status));
+            ActivityText.ofSession(status),
+            LeaseTerms.warnings(status));
     var work =
         new SessionView.Work(
             nodes,

@@ -19,13 +19,13 @@ import java.util.function.Supplier;
  * terminal is kept, folded, until the next line is edited. Thread-safe.
  */
 final class ShellWatch {
-  private static final List<String> WORDS = List.of("__watch");
+  private static final String WATCH = "__watch";
 
   /** Commands that say themselves what becomes of the session. */
   private static final Set<String> SAYING = Set.of("up", "run", "sync", "stop", "down", "adopt");
 
   /** What changes nothing that is shown before the next key. */
-  private static final Set<String> SILENT = Set.of("needs", "sessions", "verb");
+  private static final Set<String> SILENT = Set.of("needs", "seen", "sessions", "verb");
 
   private static final String ENDED =
       "the gateway has ended; sessions and runs go on, and the next command starts it again";
@@ -50,6 +50,7 @@ final class ShellWatch {
   private String prompt = PictureText.PLAIN_PROMPT;
   private String status = "";
   private String needs = "";
+  private String seen = "";
   private KnownWords known = KnownWords.NONE;
   private boolean isNew;
   private boolean isBusy;
@@ -77,7 +78,7 @@ final class ShellWatch {
     while (true) {
       long seen = wakes.count();
       long begun = clock.nanos();
-      runner.follow(WORDS, this::hear);
+      runner.follow(words(), this::hear);
       noteEnd();
       if (clock.nanos() - begun > LONGEST_PAUSE.toNanos()) {
         pause = FIRST_PAUSE;
@@ -87,6 +88,11 @@ final class ShellWatch {
       pause = pause.multipliedBy(2);
       pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
     }
+  }
+
+  /** The gateway says what has happened since another one showed this. */
+  private synchronized List<String> words() {
+    return seen.isEmpty() ? List.of(WATCH) : List.of((WATCH + " " + seen).split(" "));
   }
 
   /** A connection has ended, or there was none. */
@@ -130,6 +136,7 @@ final class ShellWatch {
       }
       case "status" -> status = Clean.line(text);
       case "needs" -> needs = Clean.line(text);
+      case "seen" -> seen = Clean.line(text);
       case "verb" -> VerbWords.parse(text).ifPresent(each -> known = known.with(each));
       case "sessions" -> known = known.withSessions(text);
       case "event" -> ShellEvent.parse(text).filter(this::isNews).ifPresent(waiting::add);

@@ -6,8 +6,10 @@ import dev.gpush.core.run.Runs.Picture;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Came;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.DurationText;
+import dev.gpush.shell.text.LastSeen;
 import dev.gpush.shell.text.RunFailureText;
 import dev.gpush.shell.text.ShellEvent;
 import java.time.Duration;
@@ -24,10 +26,6 @@ import java.util.stream.Collectors;
 
 /** What has happened between two looks at a session, in words. */
 public final class PictureChanges {
-  /** A lease is warned about when this much is left of it. */
-  private static final List<Duration> WARNINGS =
-      List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMinutes(30));
-
   private static final Set<SessionState> BEGINNING =
       Set.of(SessionState.ASKED, SessionState.QUEUED, SessionState.GRANTED);
 
@@ -56,26 +54,24 @@ public final class PictureChanges {
    * @param time as the user reads it
    */
   public static List<ShellEvent> between(
-      Picture before, Picture now, Function<Instant, String> time) {
-    if (before.session().isEmpty()) {
-      return List.of();
-    }
-    SessionView was = before.session().get();
-    Optional<SessionView> is = now.session().filter(view -> view.id().equals(was.id()));
+      LastSeen before, Picture now, Function<Instant, String> time) {
+    String name = before.name();
+    Optional<SessionView> is = now.session().filter(view -> view.id().equals(before.id()));
     if (is.isEmpty()) {
       return now.ended().stream()
-          .filter(ended -> ended.id().equals(was.id()))
+          .filter(ended -> ended.id().equals(before.id()))
           .map(
               ended ->
                   ended.why().isEmpty()
-                      ? ShellEvent.ofCommand("end " + was.name(), was.name() + " was given back")
-                      : ShellEvent.of(
-                          "end " + was.name(), was.name() + " has ended: " + ended.why()))
+                      ? ShellEvent.ofCommand("end " + name, name + " was given back")
+                      : ShellEvent.of("end " + name, name + " has ended: " + ended.why()))
           .toList();
     }
+    // A gateway that is new has brought home itself what came, and changed nothing else.
+    SessionView was = before.picture().flatMap(Picture::session).orElse(is.get());
     var changes = new PictureChanges(was, is.get(), time);
-    changes.addRuns(before.runs(), now.runs());
-    changes.addCame(before, now);
+    changes.addRuns(before, now.runs());
+    changes.addCame(before.picture().map(Picture::came).orElseGet(Came::nothing), now.came());
     changes.addHeld();
     changes.addNodes();
     changes.addBehind();
@@ -94,17 +90,9 @@ public final class PictureChanges {
     return "queue " + session.name();
   }
 
-  private void addRuns(List<RunView> were, List<RunView> are) {
-    Map<Integer, RunView> known =
-        were.stream().collect(Collectors.toMap(RunView::number, Function.identity()));
-    // Without any, its runs may not have been read yet.
-    int newest = were.stream().mapToInt(RunView::number).max().orElse(Integer.MAX_VALUE);
-    for (RunView run : are.reversed()) {
-      boolean wasOver =
-          Optional.ofNullable(known.get(run.number()))
-              .map(RunView::isOver)
-              .orElse(run.number() < newest);
-      if (run.isOver() && !wasOver) {
+  private void addRuns(LastSeen seen, List<RunView> runs) {
+    for (RunView run : runs.reversed()) {
+      if (run.isOver() && !seen.isOver(run.number())) {
         String line = label(run) + verdict(run);
         boolean isSaid = run.state() == RunView.State.STOPPED;
         events.add(new ShellEvent(keyOfEnd(run), line, isSaid, 1, List.of()));
@@ -130,17 +118,17 @@ public final class PictureChanges {
     };
   }
 
-  private void addCame(Picture was, Picture is) {
-    long count = is.came().count() - was.came().count();
+  private void addCame(Came was, Came is) {
+    long count = is.count() - was.count();
     if (count <= 0) {
       return;
     }
-    List<String> last = is.came().last().stream().limit(count).toList();
+    List<String> last = is.last().stream().limit(count).toList();
     long again = last.size() - last.stream().distinct().count();
-    boolean areSaid = count == is.came().said() - was.came().said();
+    boolean areSaid = count == is.said() - was.said();
     String alone = count == 1 ? "came " + last.getFirst() : "came";
     // Another one each time: its shell leaves out only what is said soon after the command.
-    String key = areSaid ? "came by a command " + is.came().count() : alone;
+    String key = areSaid ? "came by a command " + is.count() : alone;
     events.add(
         new ShellEvent(
             key,
@@ -256,7 +244,7 @@ public final class PictureChanges {
   }
 
   private void addLease() {
-    isNear(before.hardEndLeft(), now.hardEndLeft())
+    near(before.hardEndLeft(), now.hardEndLeft())
         .ifPresent(
             left ->
                 events.add(
@@ -266,7 +254,10 @@ public final class PictureChanges {
                             + " ends in "
                             + left
                             + "; gpush extend --for 2h moves that where it can be moved")));
-    isNear(before.idleLeft(), now.idleLeft())
+    Optional<Duration> idle =
+        now.idleLeft()
+            .filter(left -> now.hardEndLeft().map(end -> left.compareTo(end) < 0).orElse(true));
+    near(before.idleLeft(), idle)
         .ifPresent(
             left ->
                 events.add(
@@ -279,12 +270,13 @@ public final class PictureChanges {
   }
 
   /** What is left, where it has passed one of the warnings since. */
-  private static Optional<String> isNear(Optional<Duration> before, Optional<Duration> now) {
-    return WARNINGS.stream()
-        .filter(limit -> now.map(left -> left.compareTo(limit) <= 0).orElse(false))
-        .findFirst()
-        .filter(limit -> before.map(left -> left.compareTo(limit) > 0).orElse(false))
-        .flatMap(_ -> now)
+  private Optional<String> near(Optional<Duration> was, Optional<Duration> is) {
+    return is.filter(left -> was.map(more -> hasWarning(left, more)).orElse(false))
         .map(DurationText::coarse);
+  }
+
+  private boolean hasWarning(Duration from, Duration below) {
+    return now.lease().warnings().stream()
+        .anyMatch(length -> from.compareTo(length) <= 0 && length.compareTo(below) < 0);
   }
 }

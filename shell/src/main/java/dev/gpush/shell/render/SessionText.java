@@ -13,9 +13,6 @@ import java.util.List;
 
 /** Short texts about a session: its lease, and the prompt. */
 public final class SessionText {
-  /** From here on the end of a lease has an exclamation mark; the first warning comes then too. */
-  private static final Duration SOON = Duration.ofMinutes(30);
-
   private static final int PROMPT_COLUMNS = 64;
 
   /** Of what is said beside other things. */
@@ -80,17 +77,16 @@ public final class SessionText {
   private static String left(SessionView session) {
     if (session.hardEndLeft().isPresent()) {
       Duration hard = session.hardEndLeft().get();
-      return " · " + DurationText.coarse(hard) + " left" + mark(hard);
+      return " · "
+          + DurationText.coarse(hard)
+          + " left"
+          + (session.lease().isNear(hard) ? "!" : "");
     }
     return session
         .idleLeft()
-        .filter(idle -> idle.compareTo(SOON) <= 0)
+        .filter(session.lease()::isNear)
         .map(idle -> " · idle, " + DurationText.coarse(idle) + " left!")
         .orElse("");
-  }
-
-  private static String mark(Duration left) {
-    return left.compareTo(SOON) <= 0 ? "!" : "";
   }
 
   private static String holds(SessionView session, List<RunView> runs) {

@@ -96,7 +96,11 @@ public final class FakeSessions implements Sessions {
         new SessionView.Identity("1f2e", new SessionName(name), root, "ann", created),
         new SessionView.Status(SessionState.READY, "", Optional.empty(), false, trace),
         new SessionView.Place("local", "00112233aabbccdd", nodes, gpus, Optional.empty()),
-        new SessionView.Lease(Optional.empty(), Optional.of(idleLeft), "idle for 12m"),
+        new SessionView.Lease(
+            Optional.empty(),
+            Optional.of(idleLeft),
+            "idle for 12m",
+            List.of(Duration.ofMinutes(30))),
         new SessionView.Work(
             IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
             Optional.of(1L),

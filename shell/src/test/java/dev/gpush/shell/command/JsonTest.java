@@ -105,7 +105,6 @@ final class JsonTest {
           Map.entry("adopt", "it asks, and takes nothing from a gateway that may be using it"),
           Map.entry("check", "--plan only looks; a check is a look by itself"),
           Map.entry("code", "--print shows what it would open"),
-          Map.entry("cp", "only its program, which walks both sides as it copies, can tell"),
           Map.entry("doctor", "it asks about each thing that it would end"),
           Map.entry("exec", "what a command does, only the command knows"),
           Map.entry("forward", "gpush forward shows it, and --stop undoes it"),
@@ -118,14 +117,14 @@ final class JsonTest {
           Map.entry("pull", "a node says what it has only by sending it"),
           Map.entry("ssh", "its streams are those of a shell there"));
 
-  /** As above, for the looks before something happens. */
+  /** As above, for the looks before something happens; that of cp is its program's. */
   @Test
   void eachVerbWithADryRunHasAShape() {
     var with = new TreeSet<String>();
     var verbs = new Verbs();
     for (String verb : verbs.names()) {
       var spec = CommandLines.of(verbs.make(verb).orElseThrow(), new Common()).getCommandSpec();
-      if (spec.findOption("--dry-run") != null) {
+      if (spec.findOption("--dry-run") != null && !verb.equals("cp")) {
         with.add(verb);
       }
     }

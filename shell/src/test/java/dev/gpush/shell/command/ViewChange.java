@@ -27,11 +27,11 @@ public final class ViewChange {
   }
 
   public ViewChange hardEnd(Optional<Duration> left) {
-    return with(new Lease(left, view.idleLeft(), view.lease().activity()));
+    return with(lease(left, view.idleLeft()));
   }
 
   public ViewChange idle(Duration left) {
-    return with(new Lease(view.hardEndLeft(), Optional.of(left), view.lease().activity()));
+    return with(lease(view.hardEndLeft(), Optional.of(left)));
   }
 
   public ViewChange state(SessionState state, String detail) {
@@ -48,7 +48,7 @@ public final class ViewChange {
   /** It waits for nodes. */
   public ViewChange queued(String detail) {
     return state(SessionState.QUEUED, detail)
-        .with(new Lease(Optional.empty(), Optional.empty(), view.lease().activity()))
+        .with(lease(Optional.empty(), Optional.empty()))
         .with(new Work(view.nodes(), Optional.of(0L), 0, view.work().python()));
   }
 
@@ -140,6 +140,11 @@ public final class ViewChange {
     return new ViewChange(
         new SessionView(
             view.identity(), view.status(), place, view.lease(), view.work(), view.isNew()));
+  }
+
+  private Lease lease(Optional<Duration> hardEndLeft, Optional<Duration> idleLeft) {
+    Lease now = view.lease();
+    return new Lease(hardEndLeft, idleLeft, now.activity(), now.warnings());
   }
 
   public ViewChange with(Lease lease) {

@@ -29,7 +29,11 @@ final class WatchCommandTest {
 
   /** The last prompt and state, and all events as they are shown. */
   private List<String> heard() {
-    FakeInvocation watch = desk.client("gpush __watch");
+    return heard("gpush __watch");
+  }
+
+  private List<String> heard(String words) {
+    FakeInvocation watch = desk.client(words);
     assertEquals(130, desk.call(watch), watch.errText());
     List<String> lines = watch.outText().lines().toList();
     var heard =
@@ -57,6 +61,22 @@ final class WatchCommandTest {
             "prompt\tdevbox queued 2 of 17 > ",
             "status\tdevbox on local · 2 cpu nodes · queued: 2 of 17"),
         heard());
+  }
+
+  /** The words are those that the watch of another gateway has printed last. */
+  @Test
+  void itTellsWhatHasHappenedSinceAnotherGateway() {
+    desk.runs.pictures.add(() -> of(session, "a.py"));
+    FakeInvocation before = desk.client("gpush __watch");
+    desk.call(before);
+    String seen =
+        before.outText().lines().filter(line -> line.startsWith("seen\t")).toList().getLast();
+    desk.runs.pictures.add(() -> of(session, "b.py"));
+
+    assertEquals("seen\t1f2e devbox 0", seen);
+    assertEquals(
+        "b.py came home from node 0",
+        heard("gpush __watch " + seen.substring("seen\t".length())).getFirst());
   }
 
   @Test

@@ -265,7 +265,10 @@ final class WhyCommandTest {
   void whatUsesItAndWhatItNeedsIsSaid() {
     SessionView.Lease lease =
         new SessionView.Lease(
-            Optional.of(Duration.ofHours(5)), Optional.empty(), "busy: python x.py uses CPU");
+            Optional.of(Duration.ofHours(5)),
+            Optional.empty(),
+            "busy: python x.py uses CPU",
+            List.of());
     desk.sessions.change(new ViewChange(devbox).with(lease).view());
     desk.expect(
         """

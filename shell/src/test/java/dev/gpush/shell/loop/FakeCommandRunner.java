@@ -23,6 +23,9 @@ final class FakeCommandRunner implements CommandRunner {
   /** What would have started a gateway, or replaced one of another build. */
   final List<String> entered = new CopyOnWriteArrayList<>();
 
+  /** The words of each watch. */
+  final List<String> watches = new CopyOnWriteArrayList<>();
+
   /** What a watch hears; {@link #GONE} ends it. */
   final TransferQueue<String> said = new LinkedTransferQueue<>();
 
@@ -65,6 +68,7 @@ final class FakeCommandRunner implements CommandRunner {
   /** Sends the present prompt first, as a gateway does. */
   @Override
   public void follow(List<String> words, Consumer<String> lines) {
+    watches.add(String.join(" ", words));
     askIfRunning(List.of("__prompt"))
         .ifPresent(answer -> lines.accept("prompt\t" + answer.out().strip()));
     try {

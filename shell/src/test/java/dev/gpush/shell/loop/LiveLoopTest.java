@@ -162,6 +162,7 @@ final class LiveLoopTest {
       says("status", STATUS);
       screen.type("run tr");
       screen.awaitLook(look -> look.startsWith("devbox · ✓G1 > run tr▮\n" + STATUS));
+      says("seen", "1f2e devbox 7 6 7");
       runner.said.add(FakeCommandRunner.GONE);
       says("status", STATUS);
       screen.awaitLook(
@@ -172,6 +173,7 @@ final class LiveLoopTest {
       assertEquals(0, screen.status());
     }
     assertEquals(List.of("[__wake]", "[run, train.py]"), runner.done);
+    assertEquals(List.of("__watch", "__watch 1f2e devbox 7 6 7"), runner.watches);
   }
 
   @Test

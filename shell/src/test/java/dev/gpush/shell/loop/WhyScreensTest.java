@@ -109,7 +109,8 @@ final class WhyScreensTest {
                       new SessionView.Lease(
                           Optional.of(Duration.ofHours(5)),
                           Optional.empty(),
-                          "busy: python x.py uses GPU 0")));
+                          "busy: python x.py uses GPU 0",
+                          List.of())));
       case FAILED -> {
         desk.runs.add(7, "failed", Optional.of(1), "train.py");
         desk.runs.verdict = Optional.of(failure());

@@ -18,6 +18,7 @@ import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Trace;
 import dev.gpush.shell.command.SuggestedCommands;
 import dev.gpush.shell.command.ViewChange;
+import dev.gpush.shell.text.LastSeen;
 import dev.gpush.shell.text.ShellEvent;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +31,9 @@ import org.junit.jupiter.api.Test;
 final class PictureChangesTest {
   private static final Instant BEGUN = Instant.parse("2026-11-27T09:00:00Z");
 
+  private static final List<Duration> WARNINGS =
+      List.of(Duration.ofMinutes(30), Duration.ofMinutes(15), Duration.ofMinutes(5));
+
   private final SessionView session = session("1f2e");
 
   private static SessionView session(String id) {
@@ -38,7 +42,7 @@ final class PictureChangesTest {
         new SessionView.Status(SessionState.READY, "", Optional.empty(), false, Trace.none()),
         new SessionView.Place(
             "hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8), Optional.empty()),
-        new SessionView.Lease(Optional.empty(), Optional.of(Duration.ofHours(1)), "idle"),
+        new SessionView.Lease(Optional.empty(), Optional.of(Duration.ofHours(1)), "idle", WARNINGS),
         work("up", "up", "", ""),
         false);
   }
@@ -107,6 +111,10 @@ final class PictureChangesTest {
   }
 
   private static List<String> between(Picture before, Picture now) {
+    return since(LastSeen.NOTHING.after(before), now);
+  }
+
+  private static List<String> since(LastSeen before, Picture now) {
     List<String> shown =
         PictureChanges.between(before, now, Instant::toString).stream()
             .map(ShellEvent::shown)
@@ -125,6 +133,16 @@ final class PictureChangesTest {
 
   private SessionView hard(long seconds) {
     return new ViewChange(session).hardEnd(Optional.of(Duration.ofSeconds(seconds))).view();
+  }
+
+  private SessionView ending(int hardMinutes, int idleMinutes, List<Duration> warnings) {
+    var lease =
+        new SessionView.Lease(
+            Optional.of(Duration.ofMinutes(hardMinutes)),
+            Optional.of(Duration.ofMinutes(idleMinutes)),
+            "idle",
+            warnings);
+    return new ViewChange(session).with(lease).view();
   }
 
   @Test
@@ -164,6 +182,25 @@ final class PictureChangesTest {
   }
 
   @Test
+  void aLeaseIsWarnedAboutAsItsNodesDo() {
+    List<Duration> own = List.of(Duration.ofMinutes(50), Duration.ofHours(2));
+
+    assertEquals(
+        List.of("devbox ends in 50m; gpush extend --for 2h moves that where it can be moved"),
+        between(ending(51, 90, own), ending(50, 90, own)));
+    assertEquals(List.of(), between(ending(31, 90, own), ending(4, 90, own)));
+    assertEquals(List.of(), between(ending(31, 90, List.of()), ending(4, 90, List.of())));
+  }
+
+  /** Nodes say only what comes first. */
+  @Test
+  void anIdleEndBehindTheOtherIsNotWarnedAbout() {
+    assertEquals(
+        List.of("devbox ends in 29m; gpush extend --for 2h moves that where it can be moved"),
+        between(ending(31, 31, WARNINGS), ending(29, 30, WARNINGS)));
+  }
+
+  @Test
   void aRunThatEndedSaysHow() {
     Picture running = of(session, run(7, RunView.State.RUNNING, Optional.empty()));
 
@@ -187,6 +224,65 @@ final class PictureChangesTest {
                 run(8, RunView.State.FAILED, Optional.of(1)),
                 run(7, RunView.State.RUNNING, Optional.empty()),
                 run(6, RunView.State.DONE, Optional.of(0)))));
+  }
+
+  /** The next gateway has only what the shell has kept, and reads runs after its sessions. */
+  @Test
+  void aRunThatEndedWhileThereWasNoGatewaySaysHow() {
+    Picture running = of(session, run(7, RunView.State.RUNNING, Optional.empty()));
+    LastSeen kept = kept(LastSeen.NOTHING.after(running));
+
+    assertEquals(List.of(), since(kept, of(session)));
+    LastSeen unread = kept.after(of(session));
+    Picture ended =
+        of(
+            session,
+            run(8, RunView.State.DONE, Optional.of(0)),
+            run(7, RunView.State.FAILED, Optional.of(3)),
+            run(6, RunView.State.FAILED, Optional.of(1)));
+    assertEquals(
+        List.of(
+            "run 7 (t.py, 2 ranks, 12m) ended with status 3", "run 8 (t.py, 2 ranks, 12m) is done"),
+        since(unread, ended));
+    assertEquals(List.of(), since(kept(unread.after(ended)), ended));
+  }
+
+  @Test
+  void whatANewGatewayHasBroughtHomeIsSaidAndItsNodesAreNoNews() {
+    LastSeen kept = kept(LastSeen.NOTHING.after(withCame(new Came(9, 0, List.of("a.py")))));
+    SessionView cut = with(work("up", "cut", "it does not answer", "b.py"));
+
+    assertEquals(
+        List.of("c.py came home from node 0"),
+        since(
+            kept,
+            new Picture(Optional.of(cut), List.of(), new Came(1, 0, List.of("c.py")), List.of())));
+  }
+
+  @Test
+  void aSessionThatEndedWhileThereWasNoGatewaySaysWhyOnce() {
+    LastSeen kept = kept(LastSeen.NOTHING.after(of(session)));
+    Picture unread = new Picture(Optional.empty(), List.of(), Came.nothing(), List.of());
+    Picture gone =
+        new Picture(
+            Optional.empty(), List.of(), Came.nothing(), List.of(new Ended("1f2e", "it was idle")));
+
+    assertEquals(List.of(), since(kept, unread));
+    assertEquals(List.of("devbox has ended: it was idle"), since(kept.after(unread), gone));
+    assertEquals(List.of(), since(kept.after(gone), gone));
+    assertEquals(List.of(), since(kept, of(session("3c4d"))));
+  }
+
+  @Test
+  void whatAnotherGpushHasKeptIsLeftOut() {
+    for (String line : List.of("", "1f2e devbox", "1f2e devbox 7 x", "1f2e devbox 99999999999")) {
+      assertEquals(LastSeen.NOTHING, LastSeen.parse(List.of(line.split(" "))), line);
+    }
+    assertEquals("", LastSeen.NOTHING.line());
+  }
+
+  private static LastSeen kept(LastSeen seen) {
+    return LastSeen.parse(List.of(seen.line().split(" ")));
   }
 
   @Test
@@ -268,7 +364,8 @@ final class PictureChangesTest {
   }
 
   private static ShellEvent came(Picture before, Picture now) {
-    return PictureChanges.between(before, now, Instant::toString).getFirst();
+    return PictureChanges.between(LastSeen.NOTHING.after(before), now, Instant::toString)
+        .getFirst();
   }
 
   private Picture withCame(Came came) {

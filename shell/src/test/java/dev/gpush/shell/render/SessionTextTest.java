@@ -32,7 +32,10 @@ final class SessionTextTest {
           new SessionView.Place(
               "hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8), Optional.empty()),
           new SessionView.Lease(
-              Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)), Optional.empty(), "a run"),
+              Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)),
+              Optional.empty(),
+              "a run",
+              List.of(Duration.ofMinutes(5), Duration.ofMinutes(30))),
           new SessionView.Work(List.of(node(0), node(1)), Optional.of(42L), 0, ""),
           false);
 
@@ -138,6 +141,19 @@ final class SessionTextTest {
     assertEquals(
         "devbox 2×8 H100 · 5h13m left · nothing sent yet > ",
         prompt(new ViewChange(session).generation(Optional.of(0L))));
+  }
+
+  @Test
+  void theEndIsNearFromTheFirstWarning() {
+    var lease =
+        new SessionView.Lease(
+            Optional.of(Duration.ofMinutes(45)),
+            Optional.empty(),
+            "",
+            List.of(Duration.ofMinutes(5), Duration.ofHours(1)));
+
+    assertEquals(
+        "devbox 2×8 H100 · 45m left! · G42 > ", prompt(new ViewChange(session).with(lease)));
   }
 
   @Test

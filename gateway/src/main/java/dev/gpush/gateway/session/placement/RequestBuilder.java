@@ -12,7 +12,6 @@ import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.Requester;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.text.Nearest;
@@ -122,10 +121,7 @@ public final class RequestBuilder {
   }
 
   private static List<Duration> warnings(Config config) {
-    return config.value("lease.warn").map(Json::items).orElse(List.of()).stream()
-        .flatMap(seconds -> Json.object("v", seconds).number("v").stream())
-        .map(Duration::ofSeconds)
-        .toList();
+    return config.value("lease.warn").map(LeaseTerms::lengths).orElse(List.of());
   }
 
   private static String project(Path root) {

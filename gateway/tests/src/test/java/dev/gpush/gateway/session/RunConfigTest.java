@@ -10,6 +10,8 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.testkit.fixture.Asked;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -21,6 +23,22 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 @EnabledOnOs(OS.LINUX)
 final class RunConfigTest {
+  @Test
+  void nodesKeepTheWarningsThatTheyBeganWith() throws Exception {
+    try (SessionRig rig = SessionRig.calm()) {
+      GatewaySessions gateway = rig.gateway();
+      Path project = rig.project("project");
+      Path file = project.resolve("gpush.yaml");
+      Files.writeString(file, "lease: {warn: [2h, 90s]}\n");
+      gateway.up(ask(project, 2), Talk.silent());
+      Files.writeString(file, "lease: {warn: [5m]}\n");
+
+      assertEquals(
+          List.of(Duration.ofHours(2), Duration.ofSeconds(90)),
+          gateway.list().getFirst().lease().warnings());
+    }
+  }
+
   /** The setup saves another one while the run is on its way. */
   @Test
   void aConfigurationSavedDuringALaunchIsThatOfTheNextOne() throws Exception {

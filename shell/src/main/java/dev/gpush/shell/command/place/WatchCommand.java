@@ -12,21 +12,23 @@ import dev.gpush.shell.render.PictureChanges;
 import dev.gpush.shell.render.PictureText;
 import dev.gpush.shell.render.SyncText;
 import dev.gpush.shell.text.EventFold;
+import dev.gpush.shell.text.LastSeen;
 import dev.gpush.shell.text.Symbols;
 import dev.gpush.shell.text.VerbWords;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
 
 /**
  * What the loop shows while it waits for a line: goes on for as long as the shell lives, and prints
  * lines of a word and a text: {@code prompt}, {@code status}, {@code event}, and {@code needs}, the
- * command that does what the prompt asks of the user. After each change all but events are printed,
- * also unchanged, because the loop may have shown something else meanwhile. So that it can mark
- * wrong words in a line, it gets each {@code verb} once, and {@code sessions}: the one of the
- * prompt, then each with the number of its nodes.
+ * command that does what the prompt asks of the user, and {@code seen}, which the loop gives to the
+ * next gateway, so that what has happened between the two is said. After each change all but events
+ * are printed, also unchanged, because the loop may have shown something else meanwhile. So that it
+ * can mark wrong words in a line, it gets each {@code verb} once, and {@code sessions}: the one of
+ * the prompt, then each with the number of its nodes.
  */
 @Command(name = "__watch", header = "Print what changes")
 public final class WatchCommand implements Action {
@@ -41,6 +43,9 @@ public final class WatchCommand implements Action {
 
   private final Supplier<List<VerbWords>> verbs;
 
+  @Parameters(arity = "0..*", paramLabel = "SEEN", description = "what an earlier gateway showed")
+  private List<String> seen = List.of();
+
   public WatchCommand(Supplier<List<VerbWords>> verbs) {
     this.verbs = verbs;
   }
@@ -52,20 +57,18 @@ public final class WatchCommand implements Action {
     Pictures pictures = call.services().runs().pictures();
     var events = new EventFold(SPACING);
     boolean areShown = Symbols.areShown(call.environment());
-    Optional<Picture> before = Optional.empty();
+    LastSeen last = LastSeen.parse(seen);
+    boolean isFirst = true;
     boolean hasFollowed = false;
     while (true) {
-      boolean isFirst = before.isEmpty();
       long seen = pictures.changes().count();
       boolean isFollowing = call.toldShells().isFollowing(call.environment());
       Picture now = pictures.of(call.named(), call.folder());
-      if (!isFirst) {
-        add(before.get(), now, hasFollowed, call, events);
-      }
+      add(last, now, hasFollowed, call, events);
       now.session()
           .filter(session -> session.state() != SessionState.QUEUED)
           .ifPresent(session -> events.forget(PictureChanges.keyOfQueue(session)));
-      before = Optional.of(now);
+      last = last.after(now);
       hasFollowed = isFollowing;
       var text = new PictureText(now, clock.now());
       var lines = new StringBuilder();
@@ -76,8 +79,10 @@ public final class WatchCommand implements Action {
       events
           .due(clock.nanos())
           .forEach(event -> lines.append("event\t").append(event.line()).append('\n'));
+      lines.append("seen\t").append(last.line()).append('\n');
       call.print(areShown ? lines.toString() : Symbols.inWords(lines.toString()));
       if (isFirst) {
+        isFirst = false;
         verbs.get().forEach(verb -> call.print("verb\t" + verb.line() + "\n"));
       }
       Duration next = isSettling(now) ? SETTLING : text.untilNext();
@@ -119,7 +124,7 @@ public final class WatchCommand implements Action {
    *     meanwhile was another shell's
    */
   private static void add(
-      Picture last, Picture now, boolean hasFollowed, Call call, EventFold events) {
+      LastSeen last, Picture now, boolean hasFollowed, Call call, EventFold events) {
     PictureChanges.between(last, now, SyncText.time(call.zone())).stream()
         .filter(event -> !call.toldShells().isFollowing(call.environment(), event.key()))
         .map(event -> hasFollowed ? event.ofAnother() : event)

@@ -63,6 +63,9 @@ public final class CopyCommand implements Action {
   @Option(names = "--checksum", description = "compare contents, not sizes and times")
   boolean checksum;
 
+  @Option(names = "--dry-run", description = "show what would be copied; copy nothing")
+  boolean dryRun;
+
   @Option(
       names = "--streams",
       paramLabel = "N",
@@ -155,6 +158,8 @@ public final class CopyCommand implements Action {
             force,
             "checksum",
             checksum,
+            "dry_run",
+            dryRun,
             "streams",
             many,
             "json",

@@ -1,6 +1,7 @@
 package dev.gpush.shell.command.reach;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.gang.GpuRequest;
@@ -50,6 +51,17 @@ final class CopyCommandTest {
     assertEquals(nodes, spec.get("nodes").orElseThrow().write().strip());
     List<String> given = line.subList(program + 2, line.size());
     assertEquals(paths, String.join(" ", given).replace("\"", "").replaceFirst(" $", " ''"));
+  }
+
+  @Test
+  void aDryRunIsOneForTheProgram() throws Exception {
+    FakeInvocation client = desk.client("gpush cp --dry-run a :x");
+    desk.call(client);
+
+    List<String> line = client.spawned().getFirst();
+    Json spec = Json.parse(line.get(line.indexOf("/home/ann/.gpush/copy.pyz") + 1));
+    assertTrue(spec.object("options").flag("dry_run"));
+    assertFalse(spec.object("options").flag("force"));
   }
 
   @Test
