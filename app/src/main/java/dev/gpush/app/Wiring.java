@@ -1,6 +1,6 @@
 package dev.gpush.app;
 
-import dev.gpush.app.log.LoggedIncidents;
+import dev.gpush.app.life.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.kubernetes.ContextFinder;
 import dev.gpush.backends.slurm.SbatchScripts;
