@@ -89,7 +89,7 @@ class AgentProcessTest {
     var output = stream.output(0);
     assertEquals("ready\n", new String(output.readNBytes(6), StandardCharsets.UTF_8));
 
-    stream.stream().message(Json.object("signal", "USR1"), true);
+    stream.stream().message(Json.object("signal", "USR1"));
 
     assertEquals("got\n", text(output));
     assertEquals(Json.object("exit", 3), stream.awaitClose());
@@ -142,7 +142,7 @@ class AgentProcessTest {
     var output = stream.output(0);
     assertEquals("24 80\r\n", new String(output.readNBytes(7), StandardCharsets.UTF_8));
 
-    stream.stream().message(Json.object("resize", List.of(132, 50)), true);
+    stream.stream().message(Json.object("resize", List.of(132, 50)));
     stream.input().write('\n');
 
     assertTrue(text(output).endsWith("50 132\r\n"));
