@@ -82,9 +82,9 @@ class Reader:
         """The same as text, "" where it cannot be read."""
         return (self.data(path, normal, limit) or b"").decode("utf-8", "replace")
 
-    def word(self, path, normal=()):
+    def word(self, path):
         """The first line of an attribute, as it may be shown; "" without one."""
-        lines = self.text(path, normal, 4096).splitlines()
+        lines = self.text(path, limit=4096).splitlines()
         return CONTROL.sub("", lines[0]).strip()[:MAX_WORD] if lines else ""
 
     def number(self, path):

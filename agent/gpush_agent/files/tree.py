@@ -104,8 +104,8 @@ class Tree:
         except FileNotFoundError:
             return None
 
-    def open_file(self, parts, flags=os.O_RDONLY):
-        return os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder(parts[:-1]))
+    def open_file(self, parts):
+        return os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder(parts[:-1]))
 
     def read_link(self, parts):
         """The target as text, or None when gpush cannot have written it."""

@@ -37,9 +37,9 @@ class Member:
 class Decides:
     """Node 0."""
 
-    def __init__(self, lease, ask, ask_seconds=ASK_SECONDS):
+    def __init__(self, lease, ask):
         """`ask(number)` wants a fresh report, with that number, from every node that is there."""
-        self.lease, self.ask, self.ask_seconds = lease, ask, ask_seconds
+        self.lease, self.ask = lease, ask
         self.members = {}
         self.asked = None           # when, while answers are waited for
         self.number = 0
@@ -92,7 +92,7 @@ class Decides:
             self.asked = now
             self.number += 1
             self.ask(self.number)
-        if now < self.asked + self.ask_seconds and any(
+        if now < self.asked + ASK_SECONDS and any(
                 member.there and member.answered != self.number for member in self.members.values()):
             return None
         return None if self.kept(why) else why
@@ -104,7 +104,7 @@ class Decides:
     def next(self):
         own = self.lease.own_next()
         if self.asked is not None:
-            return max(0.0, self.asked + self.ask_seconds - self.lease.clock())
+            return max(0.0, self.asked + ASK_SECONDS - self.lease.clock())
         if own is None or own > 0.0 or self.lease.idle is None:
             return own
         return max(0.0, self.latest()[0] + self.lease.idle - self.lease.clock())
@@ -134,9 +134,9 @@ class Decides:
 class Asks:
     """Every other node."""
 
-    def __init__(self, lease, ask, ask_seconds=ASK_SECONDS, clients=lambda: []):
+    def __init__(self, lease, ask, clients=lambda: []):
         """`ask()` requests a message of node 0; returns whether it can be asked. `clients()` names who is connected."""
-        self.lease, self.ask, self.ask_seconds, self.clients = lease, ask, ask_seconds, clients
+        self.lease, self.ask, self.clients = lease, ask, clients
         self.heard = lease.clock()      # when node 0 was last heard; initially the time of the start
         self.lines = 0
         self.word = None
@@ -182,7 +182,7 @@ class Asks:
                 if not self.ask():
                     self.asked = None
                     return own
-            return None if self.asked is None or now < self.asked + self.ask_seconds else own
+            return None if self.asked is None or now < self.asked + ASK_SECONDS else own
         self.asked = None
         if lease.look() or (self.word == "unclaimed" and lease.claimed):
             self.word = None            # node 0 did not know of this when it decided
@@ -200,7 +200,7 @@ class Asks:
         own = self.lease.own_next()
         if own is None or own > 0.0:
             return own
-        ends = [self.asked + self.ask_seconds if self.asked is not None else None,
+        ends = [self.asked + ASK_SECONDS if self.asked is not None else None,
                 self.heard + self.lease.idle if self.lease.idle is not None else None,
                 self.heard + self.lease.unclaimed if self.lease.unclaimed is not None else None]
         ends = [end - now for end in ends if end is not None and end > now]

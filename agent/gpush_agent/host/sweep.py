@@ -20,7 +20,7 @@ NAME = re.compile(r"[0-9a-f]{12}\Z")
 START = ".start"
 
 
-def dead(bases, age=AGE_SECONDS):
+def dead(bases):
     """Removes what was left; the folders and start files that are gone now."""
     gone = []
     for parent in folder.user_folders(bases):
@@ -32,14 +32,14 @@ def dead(bases, age=AGE_SECONDS):
                 continue
             path = os.path.join(parent, entry)
             try:
-                if is_old(path, age) and (remove_start(path) if entry != name else remove(path, bases, age)):
+                if is_old(path) and (remove_start(path) if entry != name else remove(path, bases)):
                     gone.append(path)
             except OSError:     # it is being removed, or cannot be removed
                 pass
     return {"gone": gone}
 
 
-def is_old(path, age):
+def is_old(path):
     """Whether it and its files were not touched for so long."""
     newest = os.lstat(path).st_mtime
     for name in ("lock", "agent.json", "agent.sock"):
@@ -47,7 +47,7 @@ def is_old(path, age):
             newest = max(newest, os.lstat(os.path.join(path, name)).st_mtime)
         except OSError:
             pass
-    return time.time() - newest > age
+    return time.time() - newest > AGE_SECONDS
 
 
 def remove_start(path):
@@ -62,14 +62,14 @@ def remove_start(path):
         os.close(fd)
 
 
-def remove(path, bases, age):
+def remove(path, bases):
     if not folder.own_folder(path, False):
         return False
     start = take(path + START, 0)
     if start is None:
         return False
     try:
-        if not is_old(path, age) or answers(path, bases):
+        if not is_old(path) or answers(path, bases):
             return False
         lock = take(os.path.join(path, "lock"), 0)
         if lock is None:

@@ -34,9 +34,9 @@ class Source:
 class Files(Source):
     """The files that the variables name, as far as they were written since `began` (seconds of the file system's clock)."""
 
-    def __init__(self, pattern, cwd, began, host=None):
+    def __init__(self, pattern, cwd, began):
         Source.__init__(self)
-        host = (host or socket.gethostname()).split(".")[0]
+        host = socket.gethostname().split(".")[0]
         parts = re.split(r"(%[%hp])", os.path.join(cwd, pattern))
         text = "".join({"%%": "%", "%h": host}.get(part, "*" if part == "%p" else part) for part in parts)
         self.folder, self.shown = os.path.dirname(text), text

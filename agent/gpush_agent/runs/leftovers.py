@@ -17,11 +17,11 @@ SMI = ["nvidia-smi", "--query-compute-apps=gpu_bus_id,pid,process_name,used_memo
 LISTENS = "0A"
 
 
-def names(folder=SHM):
-    """{name: inode} of the plain files in the folder."""
+def names():
+    """{name: inode} of the plain files in shared memory."""
     found = {}
     try:
-        with os.scandir(folder) as entries:
+        with os.scandir(SHM) as entries:
             for entry in entries:
                 if entry.is_file(follow_symlinks=False):
                     found[entry.name] = entry.inode()
@@ -30,10 +30,10 @@ def names(folder=SHM):
     return found
 
 
-def mapped(pids, folder=SHM):
-    """The names in the folder that these processes have mapped or opened."""
+def mapped(pids):
+    """The names in shared memory that these processes have mapped or opened."""
     found = set()
-    start = folder + "/"
+    start = SHM + "/"
     for pid in pids:
         try:
             with open("/proc/%d/maps" % pid, "rb") as file:
@@ -53,15 +53,15 @@ def others():
     return [pid for pid in processes.everybody() if pid != os.getpid()]
 
 
-def clean_shared_memory(before, ours, pids, folder=SHM):
+def clean_shared_memory(before, ours, pids):
     """Removes what libraries made in this run and no process uses now. Returns {"removed", "files", "bytes"}: files that came
     during the run and stay because another program may own them, or None."""
     removed = stay = size = 0
     in_use = None
-    for name, inode in names(folder).items():
+    for name, inode in names().items():
         if before.get(name) == inode:
             continue
-        path = os.path.join(folder, name)
+        path = os.path.join(SHM, name)
         try:
             status = os.lstat(path)
         except OSError:
@@ -69,7 +69,7 @@ def clean_shared_memory(before, ours, pids, folder=SHM):
         if status.st_uid != os.getuid():
             continue
         if in_use is None:
-            in_use = mapped(others(), folder)
+            in_use = mapped(others())
         if name in in_use:
             continue
         pid = PID_IN_NAME.search(name) if OF_LIBRARIES.match(name) else None

@@ -22,9 +22,9 @@ STALE_S = 10.0              # a disk that has said nothing for so long hangs
 class DiskLook(threading.Thread):
     """Room in the workspace, and the runs of this node: on a thread of its own, because a network disk may hang."""
 
-    def __init__(self, workspace, state, wanted=os.statvfs):
+    def __init__(self, workspace, state):
         super().__init__(daemon=True)
-        self.workspace, self.state, self.wanted = workspace, state, wanted
+        self.workspace, self.state = workspace, state
         self.over = threading.Event()
         self.first = threading.Event()
         self.found = (None, None, [], {})       # when, room, runs, what they have come to
@@ -51,7 +51,7 @@ class DiskLook(threading.Thread):
 
     def room(self):
         try:
-            found = self.wanted(self.workspace)
+            found = os.statvfs(self.workspace)
         except OSError:
             return None
         return {"total": found.f_frsize * found.f_blocks, "free": found.f_frsize * found.f_bavail}
@@ -89,12 +89,12 @@ class Gpus:
 
 
 class Sampler:
-    def __init__(self, args, reader, load=None):
+    def __init__(self, args, reader):
         slots = [slot for slot in args.get("gpus") or [] if isinstance(slot, str)]
         self.disk = DiskLook(args.get("workspace") or "/", args.get("state"))
         self.disk.start()
         self.machine = hardware.Machine(reader)
-        self.gpus = Gpus(slots, reader, load)
+        self.gpus = Gpus(slots, reader)
         self.ranks = processes.Ranks()
         self.number, self.cost = 0, None
 

@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -412,7 +412,7 @@ final class BadDaysIT {
       Result down = world.gpush("down").succeeded();
       assertTrue((down.out() + down.err()).contains("result.txt"), down::toString);
       assertEquals("made there\n", Files.readString(find(world, "result.txt")));
-      deleteTree(world.home().resolve("nodes"));
+      FolderTree.delete(world.home().resolve("nodes"));
     }
   }
 
@@ -425,14 +425,6 @@ final class BadDaysIT {
       }
       try (Stream<Path> inside = Files.list(found)) {
         return inside.findFirst().orElseThrow();
-      }
-    }
-  }
-
-  static void deleteTree(Path folder) throws Exception {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
       }
     }
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -167,7 +168,7 @@ final class EditorsIT {
       }
       // The trash of node 0 is the user's and stays.
       world.gpush("down", "--discard").succeeded();
-      BadDaysIT.deleteTree(world.home().resolve("nodes"));
+      FolderTree.delete(world.home().resolve("nodes"));
     }
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
@@ -317,15 +318,7 @@ final class FirstThreadIT {
       try (var files = Files.walk(world.home().resolve("nodes"))) {
         assertEquals(2, files.filter(file -> file.endsWith("result.pt")).count());
       }
-      deleteTree(world.home().resolve("nodes"));
-    }
-  }
-
-  private static void deleteTree(Path folder) throws Exception {
-    try (var files = Files.walk(folder)) {
-      for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
+      FolderTree.delete(world.home().resolve("nodes"));
     }
   }
 

@@ -3,10 +3,10 @@ package dev.gpush.acceptance;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -90,7 +90,7 @@ final class HelpExamplesIT {
       works(world, examples, typed, "why");
       assertTrue(works(world, examples, typed, "stop").err().contains("run 7 is stopped"));
       world.gpush("gateway", "stop").succeeded();
-      deleteAll(world.home().resolve("ledger"));
+      FolderTree.delete(world.home().resolve("ledger"));
       works(world, examples, typed, "adopt");
 
       assertEquals(examples.keySet(), typed, "every command has had its turn");
@@ -186,14 +186,6 @@ final class HelpExamplesIT {
       if (words[0].equals("true")) {
         // Until it is over: the next one needs its slots.
         world.gpush("logs", "-f", String.valueOf(run)).succeeded();
-      }
-    }
-  }
-
-  private static void deleteAll(Path folder) throws IOException {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
       }
     }
   }

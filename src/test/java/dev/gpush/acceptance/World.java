@@ -3,6 +3,7 @@ package dev.gpush.acceptance;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.testkit.fixture.FolderTree;
 import dev.gpush.testkit.rig.Script;
 import java.io.File;
 import java.io.IOException;
@@ -16,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -473,11 +473,7 @@ final class World implements AutoCloseable {
     }
     gpush("gateway", "stop");
     until(() -> "nothing of gpush is left: " + leftovers(), () -> leftovers().isEmpty());
-    try (Stream<Path> files = Files.walk(base)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
-    }
+    FolderTree.delete(base);
   }
 
   /** A rig's answer, or empty when it is down; one that is required fails then. */

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Config;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.Holder;
@@ -27,7 +28,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -89,13 +89,10 @@ final class Life implements AutoCloseable {
     this.last = last;
     this.loses = loses;
     this.happenings = new TreeMap<>(happenings);
-    var incarnation = new byte[16];
-    random.nextBytes(incarnation);
     Backend backend = new WatchedBackend(scene.backend(this), this, scene);
     this.service =
         new GatewaySessions(
-            new GatewayIdentity(
-                owner, new Holder(owner + "@here"), HexFormat.of().formatHex(incarnation), home),
+            new GatewayIdentity(owner, new Holder(owner + "@here"), RandomHex.of(random, 16), home),
             new Only(backend),
             new YamlConfigs(home, home.resolve("no-site.yaml"), "ann"),
             new FabricPlanner(List::of),

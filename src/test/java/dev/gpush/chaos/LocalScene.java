@@ -11,12 +11,12 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -183,10 +183,6 @@ final class LocalScene implements Scene {
     for (GangRequest request : asked.all()) {
       agents(request.gang(), request.nodes()).forEach(ProcessHandle::destroyForcibly);
     }
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
+    FolderTree.delete(folder);
   }
 }

@@ -1,14 +1,13 @@
 package dev.gpush.chaos;
 
+import dev.gpush.testkit.fixture.FolderTree;
 import dev.gpush.testkit.rig.KubernetesRig;
 import dev.gpush.testkit.rig.SlurmRig;
 import dev.gpush.testkit.rig.SshRig;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,11 +88,7 @@ final class SessionsChaosIT {
       }
       System.err.printf("SessionsChaosIT on %s: %s%n", scene.name(), counts);
     } finally {
-      try (Stream<Path> files = Files.walk(base)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.deleteIfExists(file);
-        }
-      }
+      FolderTree.delete(base);
     }
   }
 

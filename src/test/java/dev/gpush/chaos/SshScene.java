@@ -24,6 +24,7 @@ import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendPlace;
+import dev.gpush.testkit.fixture.FolderTree;
 import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,12 +32,10 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /** Three hosts of the ssh rig with eight pretended GPUs each. */
 final class SshScene implements Scene {
@@ -298,11 +297,7 @@ final class SshScene implements Scene {
     } finally {
       opened.forEach(SshTransport::close);
       tasks.close();
-      try (Stream<Path> files = Files.walk(folder)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.deleteIfExists(file);
-        }
-      }
+      FolderTree.delete(folder);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.gpush.app;
 
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.session.Holder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,7 +12,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.HexFormat;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
@@ -87,9 +87,7 @@ final class HolderFile implements AutoCloseable {
     if (known.matches("[0-9a-f]{12}")) {
       return known;
     }
-    var id = new byte[BYTES];
-    random.nextBytes(id);
-    String made = HexFormat.of().formatHex(id);
+    String made = RandomHex.of(random, BYTES);
     file.truncate(0);
     file.write(ByteBuffer.wrap((made + "\n").getBytes(StandardCharsets.ISO_8859_1)), 0);
     file.force(true);

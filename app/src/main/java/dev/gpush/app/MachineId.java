@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.control.place.RunFolder;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.file.Sha256;
 import dev.gpush.core.file.WholeFile;
 import java.io.IOException;
@@ -8,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -52,9 +52,7 @@ final class MachineId {
     if (known.isPresent()) {
       return known.get();
     }
-    var bytes = new byte[BYTES];
-    random.nextBytes(bytes);
-    String made = HexFormat.of().formatHex(bytes);
+    String made = RandomHex.of(random, BYTES);
     WholeFile.write(stored, made + "\n", WholeFile.PRIVATE);
     return made;
   }

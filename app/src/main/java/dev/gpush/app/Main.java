@@ -3,7 +3,7 @@ package dev.gpush.app;
 import dev.gpush.app.life.BuildMark;
 import dev.gpush.app.life.HeapReturn;
 import dev.gpush.app.life.IdleEnd;
-import dev.gpush.app.log.LogFile;
+import dev.gpush.app.life.LogFile;
 import dev.gpush.control.place.GatewayLock;
 import dev.gpush.control.place.HomeFolder;
 import dev.gpush.control.place.RunFolder;

@@ -1,6 +1,6 @@
 package dev.gpush.app;
 
-import dev.gpush.app.log.LoggedIncidents;
+import dev.gpush.app.life.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.kubernetes.ContextFinder;
 import dev.gpush.backends.slurm.SbatchScripts;
@@ -15,6 +15,7 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.NodeView;
@@ -57,7 +58,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -246,12 +246,10 @@ final class Wiring implements AutoCloseable {
 
   private static GatewayIdentity identity(
       Home home, Holder holder, Configs configs, SecureRandom random) {
-    byte[] incarnation = new byte[16];
-    random.nextBytes(incarnation);
     return new GatewayIdentity(
         owner(configs, home).orElse(System.getProperty("user.name")),
         holder,
-        HexFormat.of().formatHex(incarnation),
+        RandomHex.of(random, 16),
         home.path());
   }
 

@@ -88,10 +88,8 @@ public final class OneStream {
   }
 
   private static GangRequest request(SecureRandom random) {
-    byte[] id = new byte[8];
-    random.nextBytes(id);
     return GangRequest.of(
-            GangId.of(id),
+            GangId.random(random),
             new Requester("bench", "bench@here", "bench", "bench"),
             1,
             GpuRequest.none(),

@@ -1,6 +1,7 @@
 package dev.gpush.launch;
 
 import dev.gpush.core.fabric.Recipe;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
@@ -19,6 +20,8 @@ import dev.gpush.link.PipeSource;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
+import dev.gpush.testkit.fixture.AgentHeader;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -27,8 +30,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,7 +42,7 @@ final class AgentGang implements AutoCloseable {
   private final List<String> slots;
   private final Tasks tasks = Tasks.named("gang", (thread, failure) -> failure.printStackTrace());
   private final AgentImage image;
-  private final String gang = hex();
+  private final String gang = RandomHex.of(new SecureRandom(), 16);
   private final List<Link> links = new ArrayList<>();
 
   /** Below it each node has its recorded tree; empty: they are as this machine is. */
@@ -98,23 +99,17 @@ final class AgentGang implements AutoCloseable {
             """);
   }
 
-  private static String hex() {
-    var bytes = new byte[16];
-    new SecureRandom().nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
-  }
-
   /** New links, as a new gateway would have; the old ones are closed. */
   void connect() throws IOException, InterruptedException {
     links.forEach(Link::close);
     links.clear();
-    String incarnation = hex();
+    String incarnation = RandomHex.of(new SecureRandom(), 16);
     for (int node = 0; node < nodes; node++) {
       int index = node;
       PipeSource pipes =
           () -> {
             Pipe pipe = spawn();
-            image.begin(pipe, header(index, "start", Json.object()));
+            image.begin(pipe, header(index).mode("start"));
             return pipe;
           };
       var identity = new LinkIdentity(index, "me@here", incarnation, 1);
@@ -224,33 +219,9 @@ final class AgentGang implements AutoCloseable {
     }
   }
 
-  private Json.Obj header(int node, String mode, Json.Obj control) {
+  private AgentHeader header(int node) {
     NodeInfo info = info(node);
-    return Json.object(
-        "mode", mode,
-        "gang", gang,
-        "node", node,
-        "interpreters", Interpreters.one(),
-        "start",
-            Json.object(
-                "owner", "me",
-                "holder", "me@here",
-                "nodes", nodes,
-                "name", "devbox",
-                "folder", List.of(folder.resolve("a").toString()),
-                "workspace", info.workspace(),
-                "state", info.state(),
-                "env",
-                    Map.of(
-                        "PATH",
-                        System.getenv("PATH"),
-                        "HOME",
-                        folder.toString(),
-                        "LANG",
-                        "C.UTF-8"),
-                "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
-                "request", Json.object()),
-        "control", control);
+    return AgentHeader.of(gang, nodes, node, folder, info.workspace(), info.state());
   }
 
   private Pipe spawn() throws IOException {
@@ -262,14 +233,10 @@ final class AgentGang implements AutoCloseable {
     links.forEach(Link::close);
     try (tasks) {
       for (int node = 0; node < nodes; node++) {
-        image.ask(spawn(), header(node, "control", Json.object("do", "release")));
+        image.ask(spawn(), header(node).control(Json.object("do", "release")));
       }
     } finally {
-      try (var files = Files.walk(folder)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.deleteIfExists(file);
-        }
-      }
+      FolderTree.delete(folder);
     }
   }
 }

@@ -7,14 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunView;
-import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.launch.fabric.rule.FabricPlanner;
-import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
@@ -23,7 +20,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -61,21 +57,7 @@ final class UnrecordedRunsTest {
   }
 
   private Launcher launcher() {
-    var reached = new ArrayList<LaunchNode>();
-    for (FakeNode node : nodes) {
-      int i = reached.size();
-      var info = new NodeInfo(i, "host" + i, "10.0.0." + i, List.of("0"), "H100", 8, "/ws");
-      reached.add(new LaunchNode(() -> info, node));
-    }
-    var site =
-        new LaunchSite(
-            new SessionName("devbox"),
-            "0123456789",
-            folder,
-            false,
-            reached,
-            folder.resolve("history"),
-            Optional.empty());
+    LaunchSite site = FakeNode.site(nodes, folder, Optional.empty());
     return new Launcher(site, new FabricPlanner(List::of), Clock.system(), tasks);
   }
 

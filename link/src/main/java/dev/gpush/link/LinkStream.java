@@ -103,12 +103,12 @@ public final class LinkStream {
   }
 
   /**
-   * Sends a message; an urgent one may overtake data. Does not block.
+   * Sends a message with flag 1: it may overtake data. Does not block.
    *
    * @throws StreamClosedException also when so many messages wait that the peer cannot be reading
    */
-  public void message(Json.Obj message, boolean urgent) throws StreamClosedException {
-    Frame frame = Frame.ofJson(FrameKind.MESSAGE, urgent ? 1 : 0, number(), message);
+  public void message(Json.Obj message) throws StreamClosedException {
+    Frame frame = Frame.ofJson(FrameKind.MESSAGE, 1, number(), message);
     if (frame.length() > FrameLimits.MAX_MESSAGE) {
       throw new IllegalArgumentException("message of " + frame.length() + " bytes");
     }

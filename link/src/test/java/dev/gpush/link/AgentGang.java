@@ -1,19 +1,20 @@
 package dev.gpush.link;
 
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
+import dev.gpush.testkit.fixture.AgentHeader;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -24,9 +25,9 @@ final class AgentGang implements AutoCloseable {
   private final Tasks tasks = Tasks.named("gang", (thread, failure) -> failure.printStackTrace());
   private final SecureRandom random = new SecureRandom();
   private final AgentImage image = new AgentImage(tasks, random);
-  private final String gang = hex(16);
-  private final String incarnation = hex(16);
-  private final String key = hex(32);
+  private final String gang = RandomHex.of(random, 16);
+  private final String incarnation = RandomHex.of(random, 16);
+  private final String key = RandomHex.of(random, 32);
   private final int nodes;
   private final List<Long> agents = new ArrayList<>();
   private final Recorder<LinkState> states = new Recorder<>();
@@ -47,43 +48,17 @@ final class AgentGang implements AutoCloseable {
     }
   }
 
-  private String hex(int size) {
-    var bytes = new byte[size];
-    random.nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
-  }
-
   private Json start(int node, String what, Json.Obj where) throws IOException {
-    Json.Obj start =
-        place(node).with("peers", Json.object("key", key, what, where)).with("hold_only", true);
-    Json status = image.ask(spawn(), header("start", node).with("start", start));
+    AgentHeader header =
+        header(node).with("peers", Json.object("key", key, what, where)).with("hold_only", true);
+    Json status = image.ask(spawn(), header.mode("start"));
     agents.add(status.number("pid").orElseThrow());
     return status;
   }
 
-  private Json.Obj place(int node) {
-    return Json.object(
-        "owner", "me",
-        "holder", "me@here",
-        "nodes", nodes,
-        "name", "devbox",
-        "folder", List.of(folder.resolve("a").toString()),
-        "workspace", folder.resolve("ws" + node).toString(),
-        "state", folder.resolve("ws" + node + ".gpush").toString(),
-        "env",
-            Json.object(
-                "PATH", System.getenv("PATH"), "HOME", folder.toString(), "LANG", "C.UTF-8"),
-        "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
-        "request", Json.object("gpus", 0));
-  }
-
-  private Json.Obj header(String mode, int node) {
-    return Json.object(
-        "mode", mode,
-        "gang", gang,
-        "node", node,
-        "interpreters", AgentNode.PYTHONS,
-        "start", place(node));
+  private AgentHeader header(int node) {
+    String workspace = folder.resolve("ws" + node).toString();
+    return AgentHeader.of(gang, nodes, node, folder, workspace, workspace + ".gpush");
   }
 
   private ProcessPipe spawn() throws IOException {
@@ -102,7 +77,7 @@ final class AgentGang implements AutoCloseable {
   /** A relay of its own, as where every node has one. */
   ProcessPipe relay(int node) throws IOException {
     ProcessPipe pipe = spawn();
-    image.begin(pipe, header("attach", node));
+    image.begin(pipe, header(node).mode("attach"));
     return pipe;
   }
 
@@ -132,15 +107,11 @@ final class AgentGang implements AutoCloseable {
     try (tasks) {
       for (int node = nodes - 1; node >= 0; node--) {
         if (ProcessHandle.of(agents.get(node)).isPresent()) {
-          image.ask(spawn(), header("control", node).with("control", Json.object("do", "release")));
+          image.ask(spawn(), header(node).control(Json.object("do", "release")));
         }
       }
     } finally {
-      try (Stream<Path> files = Files.walk(folder)) {
-        for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.deleteIfExists(path);
-        }
-      }
+      FolderTree.delete(folder);
     }
   }
 }

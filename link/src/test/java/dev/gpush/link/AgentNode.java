@@ -1,5 +1,6 @@
 package dev.gpush.link;
 
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.machine.ProcessPipe;
@@ -8,15 +9,13 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.ConnectedPipe;
+import dev.gpush.testkit.fixture.AgentHeader;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -33,8 +32,8 @@ final class AgentNode implements AutoCloseable {
   private final Path folder;
   private final Tasks tasks;
   private final AgentImage image;
-  private final String gang = hex();
-  private final String incarnation = hex();
+  private final String gang = RandomHex.of(new SecureRandom(), 16);
+  private final String incarnation = RandomHex.of(new SecureRandom(), 16);
   private final Recorder<LinkState> states = new Recorder<>();
   private final Recorder<Pipe> pipes = new Recorder<>();
 
@@ -58,12 +57,6 @@ final class AgentNode implements AutoCloseable {
     image = new AgentImage(tasks, new SecureRandom());
   }
 
-  private static String hex() {
-    var bytes = new byte[16];
-    new SecureRandom().nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
-  }
-
   Path folder() {
     return folder;
   }
@@ -81,30 +74,14 @@ final class AgentNode implements AutoCloseable {
     return pipes;
   }
 
-  Json.Obj header(String mode, Json.Obj control) {
-    return Json.object(
-        "mode", mode,
-        "gang", gang,
-        "node", NODE,
-        "interpreters", PYTHONS,
-        "start", start(),
-        "control", control);
-  }
-
-  private Json.Obj start() {
-    return Json.object(
-        "owner", "me",
-        "holder", "me@here",
-        "nodes", 1,
-        "name", "devbox",
-        "folder", List.of(folder.resolve("a").toString()),
-        "workspace", folder.resolve("ws").toString(),
-        "state", folder.resolve("ws.gpush").toString(),
-        "env",
-            Json.object(
-                "PATH", System.getenv("PATH"), "HOME", folder.toString(), "LANG", "C.UTF-8"),
-        "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
-        "request", Json.object("gpus", 0));
+  AgentHeader header() {
+    return AgentHeader.of(
+        gang,
+        1,
+        NODE,
+        folder,
+        folder.resolve("ws").toString(),
+        folder.resolve("ws.gpush").toString());
   }
 
   ProcessPipe spawn() throws IOException {
@@ -116,7 +93,7 @@ final class AgentNode implements AutoCloseable {
   }
 
   Json control(Json.Obj control) throws IOException {
-    return image.ask(spawn(), header("control", control));
+    return image.ask(spawn(), header().control(control));
   }
 
   /** For a test's own threads: they end with the node. */
@@ -170,14 +147,13 @@ final class AgentNode implements AutoCloseable {
 
   private Pipe relayed(boolean isFirst) throws IOException {
     var pipe = spawn();
-    image.begin(pipe, header(isFirst ? "start" : "attach", Json.object()));
+    image.begin(pipe, header().mode(isFirst ? "start" : "attach"));
     return pipe;
   }
 
   private Pipe straight(boolean isFirst) throws IOException {
     if (isFirst && socket().isEmpty()) {
-      Json.Obj header = header("start", Json.object());
-      image.ask(spawn(), header.with("start", start().with("hold_only", true)));
+      image.ask(spawn(), header().with("hold_only", true).mode("start"));
     }
     return ConnectedPipe.to(
         socket().orElseThrow(() -> new IOException("no agent's socket in " + folder)));
@@ -211,27 +187,6 @@ final class AgentNode implements AutoCloseable {
 
   /** For a node whose agent is gone already. */
   void delete() throws IOException {
-    Files.walkFileTree(
-        folder,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-              throws IOException {
-            Files.deleteIfExists(file);
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFileFailed(Path file, IOException gone) {
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult postVisitDirectory(Path visited, IOException failed)
-              throws IOException {
-            Files.deleteIfExists(visited);
-            return FileVisitResult.CONTINUE;
-          }
-        });
+    FolderTree.delete(folder);
   }
 }

@@ -10,6 +10,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
+import dev.gpush.testkit.fake.Interpreters;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -88,7 +89,7 @@ class AgentProcessTest {
     var output = stream.output(0);
     assertEquals("ready\n", new String(output.readNBytes(6), StandardCharsets.UTF_8));
 
-    stream.stream().message(Json.object("signal", "USR1"), true);
+    stream.stream().message(Json.object("signal", "USR1"));
 
     assertEquals("got\n", text(output));
     assertEquals(Json.object("exit", 3), stream.awaitClose());
@@ -141,7 +142,7 @@ class AgentProcessTest {
     var output = stream.output(0);
     assertEquals("24 80\r\n", new String(output.readNBytes(7), StandardCharsets.UTF_8));
 
-    stream.stream().message(Json.object("resize", List.of(132, 50)), true);
+    stream.stream().message(Json.object("resize", List.of(132, 50)));
     stream.input().write('\n');
 
     assertTrue(text(output).endsWith("50 132\r\n"));
@@ -226,8 +227,7 @@ class AgentProcessTest {
     try (var pipe = other.spawn()) {
       var failed =
           assertThrows(
-              GpushException.class,
-              () -> other.image().begin(pipe, other.header("attach", Json.object())));
+              GpushException.class, () -> other.image().begin(pipe, other.header().mode("attach")));
 
       assertInstanceOf(AgentFailure.NotThere.class, failed.failure());
     }
@@ -240,10 +240,9 @@ class AgentProcessTest {
     try (var pipe = node.spawn(List.of("no-such-python"))) {
       var failed =
           assertThrows(
-              GpushException.class,
-              () -> node.image().begin(pipe, node.header("start", Json.object())));
+              GpushException.class, () -> node.image().begin(pipe, node.header().mode("start")));
 
-      assertEquals(new AgentFailure.NoPython(AgentNode.PYTHONS), failed.failure());
+      assertEquals(new AgentFailure.NoPython(Interpreters.one()), failed.failure());
     }
   }
 

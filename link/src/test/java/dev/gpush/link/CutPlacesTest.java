@@ -101,7 +101,7 @@ final class CutPlacesTest {
                   "read line; echo \"$line\"; echo wrong >&2; cat; exit 7"));
       write(stream, "one\n");
       assertEquals("one\n", new String(stream.output(0).readNBytes(4), StandardCharsets.UTF_8));
-      stream.stream().message(Json.object("resize", List.of(80, 24)), true);
+      stream.stream().message(Json.object("resize", List.of(80, 24)));
       write(stream, "two\nthree\n");
       stream.input().close();
       assertEquals("two\nthree\n", text(stream, 0));

@@ -183,7 +183,7 @@ class LinkFuzzTest {
     var stream = scripted.stream.stream();
     stream.onWritable(writable::countDown);
     writable.await();
-    assertThrows(StreamClosedException.class, () -> stream.message(Json.object(), false));
+    assertThrows(StreamClosedException.class, () -> stream.message(Json.object()));
   }
 
   /** Threads and pipes: one agent talks nonsense, again and again; the link beside it works. */

@@ -414,7 +414,7 @@ class LinkTest {
     var stream = connected(new FakeAgent(tasks, GOOD)).open(ECHO);
 
     for (int i = 0; i < 300; i++) {
-      stream.stream().message(Json.object("i", i), false);
+      stream.stream().message(Json.object("i", i));
     }
 
     for (int i = 0; i < 300; i++) {

@@ -1,5 +1,6 @@
 package dev.gpush.ssh;
 
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.ProcessPipe;
 import dev.gpush.core.task.Clock;
@@ -13,12 +14,11 @@ import dev.gpush.link.agent.AgentImage;
 import dev.gpush.ssh.connection.Route;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
+import dev.gpush.testkit.fixture.AgentHeader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.HexFormat;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -28,7 +28,7 @@ final class AgentNode implements AutoCloseable {
   private final Tasks tasks;
   private final AgentImage image;
   private final Json.Obj lease;
-  private final String gang = hex();
+  private final String gang = RandomHex.of(new SecureRandom(), 16);
   private final Link link;
   private volatile ProcessPipe last;
 
@@ -71,44 +71,13 @@ final class AgentNode implements AutoCloseable {
     last.close();
   }
 
-  private static String hex() {
-    var bytes = new byte[16];
-    new SecureRandom().nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
-  }
-
-  private Json.Obj header(String mode, Json.Obj control) {
+  private AgentHeader header() {
     var environment =
         Json.object("PATH", System.getenv("PATH"), "HOME", home().toString(), "LANG", "C.UTF-8");
-    var start =
-        Json.object(
-            "owner",
-            "me",
-            "holder",
-            "me@here",
-            "nodes",
-            1,
-            "name",
-            "devbox",
-            "folder",
-            List.of(folder.resolve("a").toString()),
-            "workspace",
-            workspace().toString(),
-            "state",
-            folder.resolve("state").toString(),
-            "env",
-            environment,
-            "lease",
-            lease,
-            "request",
-            Json.object());
-    return Json.object(
-        "mode", mode,
-        "gang", gang,
-        "node", 0,
-        "interpreters", Interpreters.one(),
-        "start", start,
-        "control", control);
+    return AgentHeader.of(
+            gang, 1, 0, folder, workspace().toString(), folder.resolve("state").toString())
+        .with("env", environment)
+        .with("lease", lease);
   }
 
   private ProcessPipe spawn() throws IOException {
@@ -121,17 +90,17 @@ final class AgentNode implements AutoCloseable {
         () -> {
           var pipe = spawn();
           boolean isFirst = !isOpened.getAndSet(true);
-          image.begin(pipe, header(isFirst ? "start" : "attach", Json.object()));
+          image.begin(pipe, header().mode(isFirst ? "start" : "attach"));
           last = pipe;
           return pipe;
         };
-    var identity = new LinkIdentity(0, "me@here", hex(), 1);
+    var identity = new LinkIdentity(0, "me@here", RandomHex.of(new SecureRandom(), 16), 1);
     return new Link(
         identity, source, tasks, Clock.system(), new Random(1), LinkTiming.usual(), _ -> {});
   }
 
   Json control(String what) throws IOException {
-    return image.ask(spawn(), header("control", Json.object("do", what)));
+    return image.ask(spawn(), header().control(Json.object("do", what)));
   }
 
   @Override

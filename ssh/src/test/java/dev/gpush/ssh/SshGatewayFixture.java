@@ -11,16 +11,15 @@ import dev.gpush.ssh.connection.NodeName;
 import dev.gpush.ssh.connection.PublishedSession;
 import dev.gpush.ssh.connection.Route;
 import dev.gpush.ssh.files.SshServerSettings;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.Stream;
 
 /**
  * A gateway on a home of its own with one session {@code devbox} of two nodes: node 0 is a real
@@ -131,15 +130,7 @@ final class SshGatewayFixture implements AutoCloseable {
         gateway) {
       // Closed in reverse.
     } finally {
-      delete();
-    }
-  }
-
-  private void delete() throws IOException {
-    try (Stream<Path> all = Files.walk(folder)) {
-      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
+      FolderTree.delete(folder);
     }
   }
 }

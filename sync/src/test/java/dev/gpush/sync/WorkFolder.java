@@ -1,16 +1,14 @@
 package dev.gpush.sync;
 
 import dev.gpush.sync.tree.Hashes;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,23 +56,7 @@ public record WorkFolder(Path path) {
   public WorkFolder delete(String name) throws IOException {
     Path file = path.resolve(name);
     if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
-      Files.walkFileTree(
-          file,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path one, BasicFileAttributes attributes)
-                throws IOException {
-              Files.delete(one);
-              return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path one, IOException failed)
-                throws IOException {
-              Files.delete(one);
-              return FileVisitResult.CONTINUE;
-            }
-          });
+      FolderTree.delete(file);
     } else {
       Files.delete(file);
     }

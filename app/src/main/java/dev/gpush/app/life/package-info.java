@@ -1,6 +1,6 @@
 /**
- * How much memory the gateway's process keeps, what keeps its build in the cache, and when it ends
- * because it is not needed.
+ * The gateway's process: its log file, how much memory it keeps, what keeps its build in the cache,
+ * and when it ends because it is not needed.
  */
 @NullMarked
 package dev.gpush.app.life;

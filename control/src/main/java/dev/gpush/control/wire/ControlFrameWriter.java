@@ -16,20 +16,20 @@ public final class ControlFrameWriter {
   }
 
   public void write(ControlFrame frame) throws IOException {
-    write(frame.kind(), frame.payload(), 0, frame.payload().length);
+    write(frame.kind(), frame.payload(), frame.payload().length);
   }
 
   /**
-   * Writes a frame whose payload is part of an array; the array may be used again after the call.
+   * Writes a frame whose payload is the beginning of an array; the array may be used again after
+   * the call.
    */
-  public synchronized void write(Kind kind, byte[] bytes, int offset, int length)
-      throws IOException {
+  public synchronized void write(Kind kind, byte[] bytes, int length) throws IOException {
     buffer.clear().putInt(length).put((byte) kind.number());
     int fits = Math.min(length, buffer.remaining());
-    buffer.put(bytes, offset, fits).flip();
+    buffer.put(bytes, 0, fits).flip();
     writeAll(buffer);
     if (fits < length) {
-      writeAll(ByteBuffer.wrap(bytes, offset + fits, length - fits));
+      writeAll(ByteBuffer.wrap(bytes, fits, length - fits));
     }
   }
 

@@ -1,4 +1,7 @@
-/** Files that stay whole when the process is killed, why a file could not be used, and hashes. */
+/**
+ * Files that stay whole when the process is killed, why a file could not be used, hashes, and
+ * random names.
+ */
 @NullMarked
 package dev.gpush.core.file;
 

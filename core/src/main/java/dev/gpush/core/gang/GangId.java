@@ -1,5 +1,7 @@
 package dev.gpush.core.gang;
 
+import dev.gpush.core.file.RandomHex;
+import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 
 /**
@@ -15,11 +17,8 @@ public record GangId(String text) {
     }
   }
 
-  public static GangId of(byte[] random) {
-    if (random.length != 8) {
-      throw new IllegalArgumentException("a gang id is made of eight random bytes");
-    }
-    return new GangId(java.util.HexFormat.of().formatHex(random));
+  public static GangId random(RandomGenerator random) {
+    return new GangId(RandomHex.of(random, 8));
   }
 
   @Override

@@ -1,8 +1,8 @@
 package dev.gpush.core.gang;
 
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.json.Json;
 import java.security.SecureRandom;
-import java.util.HexFormat;
 
 /**
  * The secret that only the agents of one gang know: made when the gang is reserved, given to each
@@ -18,9 +18,7 @@ public final class PeerSecret {
   }
 
   public static PeerSecret random(SecureRandom random) {
-    byte[] bytes = new byte[BYTES];
-    random.nextBytes(bytes);
-    return new PeerSecret(HexFormat.of().formatHex(bytes));
+    return new PeerSecret(RandomHex.of(random, BYTES));
   }
 
   /** The {@code peers} part of an agent's start, in a gang whose nodes are all on one host. */

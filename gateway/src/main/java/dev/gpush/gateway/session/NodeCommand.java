@@ -213,12 +213,11 @@ final class NodeCommand {
         if (terminal.isPresent()) {
           stream.stream()
               .message(
-                  Json.object("resize", List.of(terminal.get().columns(), terminal.get().rows())),
-                  true);
+                  Json.object("resize", List.of(terminal.get().columns(), terminal.get().rows())));
         }
         return;
       }
-      stream.stream().message(Json.object("signal", name), true);
+      stream.stream().message(Json.object("signal", name));
     } catch (StreamClosedException over) {
       // Nothing is left to signal.
     }

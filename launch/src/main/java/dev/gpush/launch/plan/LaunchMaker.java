@@ -5,6 +5,7 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
@@ -27,7 +28,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -376,15 +376,9 @@ public final class LaunchMaker {
                 activated,
                 outputs.of(slots.nodes(), facts),
                 fabric(run, slots, facts, talk),
-                key()));
+                RandomHex.of(random, KEY_BYTES)));
     plan.launcher().ifPresent(LauncherCommand::check);
     return plan;
-  }
-
-  private String key() {
-    byte[] bytes = new byte[KEY_BYTES];
-    random.nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
   }
 
   public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {

@@ -2,6 +2,7 @@ package dev.gpush.link.agent;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.gang.AgentFolder;
 import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.gang.GangId;
@@ -23,7 +24,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -255,9 +255,7 @@ public final class AgentImage implements AgentProgram {
   }
 
   private String preamble() {
-    var bytes = new byte[PREAMBLE_BYTES];
-    random.nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
+    return RandomHex.of(random, PREAMBLE_BYTES);
   }
 
   private void begin(Pipe pipe, Json.Obj header, Duration limit) throws IOException {

@@ -2,6 +2,7 @@ package dev.gpush.link.hub;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.gang.AgentStart;
 import dev.gpush.core.json.Json;
@@ -16,7 +17,6 @@ import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -157,16 +157,10 @@ public final class HubMachine implements Machine, AutoCloseable {
   }
 
   private Link make() {
-    String name = hex(8);
-    var identity = new LinkIdentity(NODE, holder, hex(16), TERM);
+    String name = RandomHex.of(random, 8);
+    var identity = new LinkIdentity(NODE, holder, RandomHex.of(random, 16), TERM);
     Tasks group = tasks.group("hub-" + beneath.name());
     return new Link(identity, pipes(name), group, clock, random, timing, _ -> {});
-  }
-
-  private String hex(int bytes) {
-    var some = new byte[bytes];
-    random.nextBytes(some);
-    return HexFormat.of().formatHex(some);
   }
 
   private PipeSource pipes(String name) {

@@ -1,13 +1,13 @@
 package dev.gpush.shell.page;
 
 import com.sun.net.httpserver.Headers;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.task.Clock;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -125,9 +125,7 @@ final class PageGate {
   }
 
   private String secret() {
-    byte[] bytes = new byte[SECRET_BYTES];
-    random.nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
+    return RandomHex.of(random, SECRET_BYTES);
   }
 
   /** Takes as long whatever differs. */

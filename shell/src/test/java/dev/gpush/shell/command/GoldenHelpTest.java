@@ -2,7 +2,7 @@ package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.testkit.text.PlainEnglish;
+import dev.gpush.testkit.fixture.PlainEnglish;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

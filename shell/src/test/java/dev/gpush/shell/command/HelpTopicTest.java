@@ -7,7 +7,7 @@ import dev.gpush.core.text.ShellWords;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.text.Width;
-import dev.gpush.testkit.text.PlainEnglish;
+import dev.gpush.testkit.fixture.PlainEnglish;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

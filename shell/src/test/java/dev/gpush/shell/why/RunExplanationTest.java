@@ -25,7 +25,7 @@ import dev.gpush.shell.why.Explanation.Code;
 import dev.gpush.shell.why.Explanation.Evidence;
 import dev.gpush.shell.why.RunExplanation.Start;
 import dev.gpush.shell.why.RunExplanation.Subject;
-import dev.gpush.testkit.text.PlainEnglish;
+import dev.gpush.testkit.fixture.PlainEnglish;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -170,7 +170,7 @@ public final class SessionChannel extends StreamChannel {
 
   private static void tell(LinkStream to, Json.Obj message) {
     try {
-      to.message(message, true);
+      to.message(message);
     } catch (StreamClosedException over) {
       // The program has ended: it needs no signal and has no size.
     }

@@ -18,6 +18,8 @@ import dev.gpush.sync.WorkFolder;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
+import dev.gpush.testkit.fixture.AgentHeader;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,13 +41,14 @@ class LinkSyncNodeTest extends SyncFixture {
     Files.createDirectory(near.resolve("a"));
     Path workspace = base.resolve("node/project");
     var info = new NodeInfo(0, "here", "", List.of("0"), "", 1, workspace.toString());
+    var header = AgentHeader.of("abcd", 1, 0, near, info.workspace(), info.state());
     var pipe = new AtomicReference<Pipe>();
     try (Tasks tasks = Tasks.named("link-sync", (thread, failure) -> failure.printStackTrace())) {
       var image = new AgentImage(tasks, new SecureRandom());
       PipeSource source =
           () -> {
             Pipe made = spawn(image);
-            image.begin(made, header(pipe.get() == null ? "start" : "attach", info, near));
+            image.begin(made, header.mode(pipe.get() == null ? "start" : "attach"));
             pipe.set(made);
             return made;
           };
@@ -74,14 +77,11 @@ class LinkSyncNodeTest extends SyncFixture {
         assertEquals(laptop.tree(), new WorkFolder(workspace).tree());
         sync.close();
       } finally {
-        Json answer =
-            image.ask(
-                spawn(image),
-                header("control", info, near).with("control", Json.object("do", "release")));
+        Json answer = image.ask(spawn(image), header.control(Json.object("do", "release")));
         assertEquals(List.of(), answer.texts("kept"), answer.write());
       }
     } finally {
-      new WorkFolder(near.getParent()).delete(near.getFileName().toString());
+      FolderTree.delete(near);
     }
     assertEquals(Map.of(), new WorkFolder(workspace).tree());
   }
@@ -96,31 +96,5 @@ class LinkSyncNodeTest extends SyncFixture {
 
   private static Pipe spawn(AgentImage image) throws IOException {
     return ChildPipe.start(image.arguments(Interpreters.one()));
-  }
-
-  private static Json.Obj header(String mode, NodeInfo info, Path folder) {
-    return Json.object(
-        "mode",
-        mode,
-        "gang",
-        "abcd",
-        "node",
-        0,
-        "interpreters",
-        Interpreters.one(),
-        "start",
-        Json.object(
-            "owner", "me",
-            "holder", "me@here",
-            "nodes", 1,
-            "name", "devbox",
-            "folder", List.of(folder.resolve("a").toString()),
-            "workspace", info.workspace(),
-            "state", info.state(),
-            "env", Json.object("PATH", System.getenv("PATH"), "HOME", folder.toString()),
-            "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
-            "request", Json.object()),
-        "control",
-        Json.object());
   }
 }

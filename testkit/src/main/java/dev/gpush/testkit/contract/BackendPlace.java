@@ -39,10 +39,8 @@ public interface BackendPlace extends AutoCloseable {
       String gpus,
       LeaseTerms lease,
       Map<String, String> environment) {
-    var id = new byte[8];
-    random.nextBytes(id);
     return GangRequest.of(
-            GangId.of(id),
+            GangId.random(random),
             new Requester(OWNER, "home@here", "devbox", "project"),
             nodes,
             GpuRequest.parse(gpus),

@@ -151,10 +151,8 @@ final class FakeBackendTest implements BackendContract {
 
     @Override
     public GangRequest request(int count, LeaseTerms lease) {
-      var id = new byte[8];
-      random.nextBytes(id);
       return GangRequest.of(
-          GangId.of(id),
+          GangId.random(random),
           new Requester(OWNER, "home@host", "devbox", "project"),
           count,
           GpuRequest.parse("2"),

@@ -2,6 +2,7 @@ package dev.gpush.backends.transport;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.text.CleanText;
@@ -9,7 +10,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.security.SecureRandom;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -123,9 +123,7 @@ final class SshMachine implements RemoteMachine {
   /** Skips connections that turn out full or dead. */
   @Override
   public Pipe spawn(List<String> arguments) throws IOException {
-    byte[] bytes = new byte[16];
-    random.nextBytes(bytes);
-    String marker = HexFormat.of().formatHex(bytes);
+    String marker = RandomHex.of(random, 16);
     String command = CommandText.of(marker, arguments);
     for (int attempt = 1; ; attempt++) {
       Slot slot = slot();

@@ -13,6 +13,7 @@ import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.testkit.fixture.FolderTree;
 import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,12 +21,10 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -367,11 +366,7 @@ final class BuiltinTest implements TransportContract {
     public void close() throws IOException {
       transport.close();
       tasks.close();
-      try (Stream<Path> files = Files.walk(folder)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.delete(file);
-        }
-      }
+      FolderTree.delete(folder);
     }
   }
 

@@ -4,6 +4,7 @@ import dev.gpush.backends.transport.openssh.OpenSsh;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.fake.ChildPipe;
+import dev.gpush.testkit.fixture.FolderTree;
 import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -75,11 +75,7 @@ final class OpenSshTest implements TransportContract {
         }
       }
       tasks.close();
-      try (Stream<Path> files = Files.walk(folder)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.delete(file);
-        }
-      }
+      FolderTree.delete(folder);
     }
 
     private Stream<Path> list() throws IOException {

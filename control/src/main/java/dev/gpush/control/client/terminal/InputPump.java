@@ -89,7 +89,7 @@ public final class InputPump {
           return;
         }
         spend(count);
-        writer.write(Kind.INPUT, buffer, 0, count);
+        writer.write(Kind.INPUT, buffer, count);
       }
     } catch (IOException overAlready) {
       // The main thread notices.

@@ -6,6 +6,7 @@ import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
@@ -25,7 +26,6 @@ import dev.gpush.gateway.session.saves.EditNode;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -60,12 +60,8 @@ public final class RequestBuilder {
 
   private LedgerEntry intent(SessionName name, Config config, ResolvedUp wish, Backend backend) {
     Map<String, String> inherit = backend.capabilities().inherited(wish.environment());
-    byte[] gang = new byte[8];
-    byte[] id = new byte[6];
-    random.nextBytes(gang);
-    random.nextBytes(id);
     var session =
-        new LedgerEntry.Identity(HexFormat.of().formatHex(id), name, config.root(), clock.now());
+        new LedgerEntry.Identity(RandomHex.of(random, 6), name, config.root(), clock.now());
     var keeper =
         new LedgerEntry.Keeper(identity.owner(), identity.holder(), LedgerEntry.FIRST_TERM);
     return new LedgerEntry(
@@ -73,7 +69,7 @@ public final class RequestBuilder {
         keeper,
         wish.asked(),
         wish.lease(),
-        Reservation.of(backend.name(), GangId.of(gang), inherit),
+        Reservation.of(backend.name(), GangId.random(random), inherit),
         LedgerEntry.Status.begun());
   }
 
@@ -144,9 +140,7 @@ public final class RequestBuilder {
 
   /** A bid for one more backend, with a new gang id. */
   Bid bid(Backend backend) {
-    byte[] gang = new byte[8];
-    random.nextBytes(gang);
-    return Bid.of(backend, GangId.of(gang));
+    return Bid.of(backend, GangId.random(random));
   }
 
   /**

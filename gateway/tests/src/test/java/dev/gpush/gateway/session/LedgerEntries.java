@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GpuRequest;
@@ -15,7 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,11 +30,11 @@ public final class LedgerEntries {
   }
 
   public LedgerEntry any(SessionState state) {
-    GangId gang = GangId.of(bytes(8));
+    GangId gang = GangId.random(random);
     int nodes = 1 + random.nextInt(3);
     var identity =
         new LedgerEntry.Identity(
-            HexFormat.of().formatHex(bytes(6)),
+            RandomHex.of(random, 6),
             new SessionName("devbox" + (random.nextInt(9) + 1)),
             Path.of("/home/me", "p" + random.nextInt(100)),
             Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)));
@@ -74,7 +74,7 @@ public final class LedgerEntries {
   private List<Bid> others() {
     var others = new ArrayList<Bid>();
     for (int other = random.nextInt(3); other > 0; other--) {
-      others.add(new Bid("place" + other, text(), GangId.of(bytes(8)), price(), false));
+      others.add(new Bid("place" + other, text(), GangId.random(random), price(), false));
     }
     return others;
   }
@@ -116,11 +116,5 @@ public final class LedgerEntries {
       }
     }
     return text.toString();
-  }
-
-  private byte[] bytes(int count) {
-    byte[] bytes = new byte[count];
-    random.nextBytes(bytes);
-    return bytes;
   }
 }

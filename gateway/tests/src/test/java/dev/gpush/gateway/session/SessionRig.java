@@ -10,6 +10,7 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.RandomHex;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.Holder;
@@ -32,6 +33,7 @@ import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.ManualClock;
+import dev.gpush.testkit.fixture.FolderTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,8 +41,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,7 +48,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /**
  * One home, one pretended site with real agents, and as many gateways over them as a test starts,
@@ -194,9 +193,7 @@ public final class SessionRig implements AutoCloseable {
   }
 
   private GatewayIdentity identity(Path home, Holder holder) {
-    byte[] incarnation = new byte[16];
-    random.nextBytes(incarnation);
-    return new GatewayIdentity("me", holder, HexFormat.of().formatHex(incarnation), home);
+    return new GatewayIdentity("me", holder, RandomHex.of(random, 16), home);
   }
 
   private GatewaySessions gateway(
@@ -370,7 +367,7 @@ public final class SessionRig implements AutoCloseable {
       }
     } finally {
       tasks.close();
-      delete();
+      FolderTree.delete(folder);
     }
   }
 
@@ -384,14 +381,6 @@ public final class SessionRig implements AutoCloseable {
       } catch (InterruptedException stop) {
         Thread.currentThread().interrupt();
         return;
-      }
-    }
-  }
-
-  private void delete() throws IOException {
-    try (Stream<Path> all = Files.walk(folder)) {
-      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
       }
     }
   }

@@ -39,11 +39,9 @@ final class FakeBackendWithAgentsTest {
           new FakeSite(
               folder.resolve("nodes"), 4, new ManualClock(), FakeTrouble.none(random.nextLong()));
       FakeBackend backend = FakeBackend.withAgents("fake", site, agent);
-      var id = new byte[8];
-      random.nextBytes(id);
       var request =
           GangRequest.of(
-              GangId.of(id),
+              GangId.random(random),
               new Requester("me", "home@here", "devbox", "project"),
               2,
               GpuRequest.parse("1"),

@@ -25,6 +25,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
+import dev.gpush.testkit.fixture.FolderTree;
 import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -34,13 +35,11 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.stream.Stream;
 
 /** A rack of hosts of the ssh rig, with eight GPUs each where the rig pretends some. */
 final class RigPlace implements BackendPlace {
@@ -233,11 +232,7 @@ final class RigPlace implements BackendPlace {
     } finally {
       transports.forEach(Transport::close);
       tasks.close();
-      try (Stream<Path> files = Files.walk(folder)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.delete(file);
-        }
-      }
+      FolderTree.delete(folder);
     }
   }
 }

@@ -1,4 +1,4 @@
-package dev.gpush.app.log;
+package dev.gpush.app.life;
 
 import dev.gpush.control.server.Incidents;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package dev.gpush.app.log;
+package dev.gpush.app.life;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

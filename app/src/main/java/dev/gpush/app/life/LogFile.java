@@ -1,4 +1,4 @@
-package dev.gpush.app.log;
+package dev.gpush.app.life;
 
 import dev.gpush.core.file.LogRotation;
 import dev.gpush.core.text.CleanText;
