@@ -183,6 +183,8 @@ class ManifestTest(unittest.TestCase):
                 self.assertEqual((again.entries, again.generation, again.folders, again.root), known, at)
                 at += 1
             self.assertGreaterEqual(at, least)
+        self.loaded().save_whole()
+        self.assertEqual(sorted(os.listdir(self.folder)), ["generation", os.fsdecode(WHOLE)])
 
     def logged(self):
         """More than half of what a log may have."""

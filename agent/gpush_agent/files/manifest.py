@@ -90,6 +90,7 @@ class ManifestFile:
         ident, logged = os.urandom(8).hex(), self.logged
         self.logged = None
         try:
+            self.state.remove_cut_off()
             at = self.state.write(WHOLE, pieces(dict(head, version=VERSION, id=ident), entries, is_wanted), at)
         except (OSError, GivesWay):
             self.logged = logged if self.is_known() else None
