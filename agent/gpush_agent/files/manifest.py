@@ -33,6 +33,10 @@ class ManifestFile:
     def is_known(self):
         return self.stamps == self.look()
 
+    def forget(self):
+        """The next load reads all of it."""
+        self.logged = None
+
     def look(self):
         return self.stamp(WHOLE), self.stamp(LOG)
 
@@ -122,7 +126,8 @@ class ManifestFile:
             status = os.fstat(fd)
         finally:
             os.close(fd)
-        self.logged, self.end, self.stamps = logged + count(change), status.st_size, self.look()
+            self.stamps = self.look()       # also of half a line: it is nothing that another process has written
+        self.logged, self.end = logged + count(change), status.st_size
         return status.st_mtime_ns
 
 

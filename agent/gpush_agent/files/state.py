@@ -213,9 +213,12 @@ class Held:
         self.unsaved_folders.add(folder)
 
     def load(self):
-        """Reads what another process has written since; whether there was something."""
-        if self.is_dirty or self.file.is_known():
+        """Reads what another process has written since; whether there was something. A commit that was not saved here is in it or in its
+        journal."""
+        if self.file.is_known():
             return False
+        if self.is_dirty:
+            self.file.forget()
         whole, changes, self.at = self.file.load()
         if whole is not None:
             self.entries = dict((item[0], item[1:]) for item in whole.get("entries", []))
