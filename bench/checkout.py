@@ -22,7 +22,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMIT = 120.0           # seconds after which a copy is given up
 LOOK = 0.002            # between two looks at the copies
 SECOND = 1.1            # rsync takes a file of the same size and second for the same
-NEW_A_DAY = 200         # more new files of node 0 stay there (DayLimit)
 
 
 def contents(project, one, other):
@@ -209,19 +208,14 @@ def checkouts(rivals, options):
     held = {"old": contents(tree, "new", "old"), "new": contents(tree, "old", "new")}
     print("%s %s and %s, %d files differ, %d nodes, %d rounds, load %.1f; seconds from git's end, median (least to most)"
           % (options.package, options.old, options.new, len(held["new"]), options.nodes, options.rounds, os.getloadavg()[0]), flush=True)
-    new = sum(1 for branch in held for content in held[branch].values() if content is None)     # there and back
     for where in ("laptop", "node 0"):
         times = {rival.name: [] for rival in rivals}
-        pairs = (options.rounds + 1) // 2
-        if where == "node 0" and new:
-            pairs = min(pairs, NEW_A_DAY // 2 // new)       # the rest is for the rebase
-        for number in range(2 * pairs):
+        for number in range((options.rounds + 1) // 2 * 2):
             branch = "new" if number % 2 else "old"
             for rival in rivals if number % 4 < 2 else reversed(rivals):
                 # By its commit on node 0, whose repository has the laptop's branch only.
                 times[rival.name].append(turn(rival, where, held[branch], "checkout", "-q", branch if where == "laptop" else names[branch]))
-        if pairs:
-            said("checkout on %s, %d times" % (where.replace("laptop", "the laptop"), 2 * pairs), times)
+        said("checkout on %s, %d times" % (where.replace("laptop", "the laptop"), len(times["gpush"])), times)
     for rival in rivals:
         git(rival.copies[0], "checkout", "-q", "new")       # node 0 follows the laptop again
 

@@ -24,7 +24,7 @@ SLOW = os.path.join(ROOT, "bench", "slow.py")
 
 
 def git(folder, *words):
-    return subprocess.run(("git", "-C", folder, "-c", "user.name=bench", "-c", "user.email=bench@localhost") + words, check=True,
+    return subprocess.run(("git", "-C", folder, "-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0") + words, check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
@@ -54,8 +54,7 @@ def releases(base, project, options):
             if name not in (".git", "gpush.yaml"):
                 path = os.path.join(project, name)
                 shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-        # A new folder with what an installer notes stays on node 0, as output does.
-        shutil.copytree(top, project, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.dist-info"))
+        shutil.copytree(top, project, dirs_exist_ok=True)
         git(project, "add", "-A", "-f")
         git(project, "commit", "-q", "-m", version)
 

@@ -1,6 +1,7 @@
 """Names that gpush did not write, as the files conversation lists them for a gateway that wants an editor's new files."""
 import os
 import shutil
+import subprocess
 import sys
 import unittest
 
@@ -96,6 +97,30 @@ class FinderTest(FilesTest):
             os.utime(os.path.join(run, name), (early - 1, early - 1))
         other = self.gateway(node=1).open()
         self.assertTrue(self.found(other)[""][0]["early"][4])
+
+    @unittest.skipIf(shutil.which("git") is None, "there is no git")
+    def test_says_what_git_tracks_in_a_repository_of_gpush(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1"})
+
+        def git(*words):
+            subprocess.run(["git", "-C", self.root] + list(words), check=True)
+
+        def tracked():
+            found = dict((folder + "/" + name, item[5]) for folder, (items, _) in self.found(node, ["", "new"]).items()
+                         for name, item in items.items() if name != ".git")
+            return sorted(path for path in found if found[path])
+
+        git("init", "-q")
+        for name in ("b.py", "new/é.py", "new/c.py"):
+            self.write(name, b"1")
+        git("add", "b.py", "new/é.py")
+        self.assertEqual(tracked(), [])
+        self.write(".git/gpush.json", b"{}")
+        os.utime(os.path.join(self.root, ".git", "index"))
+        self.assertEqual(tracked(), ["/b.py", "/new", "new/é.py"])
+        git("add", "new/c.py")
+        self.assertEqual(tracked(), ["/b.py", "/new", "new/c.py", "new/é.py"])
 
     @slow
     def test_a_folder_with_very_many_names_is_said_to_have_more(self):

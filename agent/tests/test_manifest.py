@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import client  # noqa: F401  makes the agent importable
-from gpush_agent.files import sync
+from gpush_agent.files import manifest, sync
 from gpush_agent.files.manifest import GivesWay, LEAST_LOGGED, LOG, WHOLE
 from gpush_agent.files.root import Root
 from gpush_agent.files.state import Held, LARGE_FOLDER, Stage, State
@@ -171,6 +171,49 @@ class ManifestTest(unittest.TestCase):
         self.assertFalse(self.held.has_long_log())
         self.assertEqual((self.loaded().entries, self.loaded().folders), (self.held.entries, {"new"}))
 
+    def test_what_could_not_be_saved_goes_nowhere_when_another_has_saved_it(self):
+        """As a commit whose journal another node has finished, and written the manifest whole."""
+        for is_logged in (False, True):
+            self.many()
+            if is_logged:
+                self.held.put("d1/f1", entry(9))
+                self.held.save()
+            self.not_saved()
+            self.held.load()
+            self.assertEqual((self.held.entries["d2/f2"], self.held.generation), (entry(10), 2))
+            other = self.loaded()
+            other.put("d2/f2", entry(10))
+            other.generation = 2
+            other.save_whole()
+            other.put("d3/f3", entry(11))
+            other.generation = 3
+            if is_logged:
+                other.save_whole()
+            else:
+                other.save()
+            self.held.load()
+            self.held.put("d4/f4", entry(12))
+            self.held.save()
+            other.load()
+            for held in (other, self.loaded()):
+                self.assertEqual((held.entries, held.generation, held.root), (self.held.entries, 3, self.held.root), is_logged)
+            self.assertEqual((other.entries["d3/f3"], other.entries["d4/f4"]), (entry(11), entry(12)))
+
+    def not_saved(self):
+        """A commit of which half a line was written."""
+        self.held.put("d2/f2", entry(10))
+        self.held.generation, self.held.is_dirty = 2, True
+
+        def half(fd, data):
+            os.write(fd, data[:len(data) // 2])
+            full_disk()
+        before, manifest.write_all = manifest.write_all, half
+        try:
+            with self.assertRaises(OSError):
+                self.held.save()
+        finally:
+            manifest.write_all = before
+
     def test_one_that_is_killed_while_it_does_that_has_changed_nothing(self):
         """Also where it is killed while it gives way."""
         self.many()
@@ -183,6 +226,8 @@ class ManifestTest(unittest.TestCase):
                 self.assertEqual((again.entries, again.generation, again.folders, again.root), known, at)
                 at += 1
             self.assertGreaterEqual(at, least)
+        self.loaded().save_whole()
+        self.assertEqual(sorted(os.listdir(self.folder)), ["generation", os.fsdecode(WHOLE)])
 
     def logged(self):
         """More than half of what a log may have."""
@@ -285,6 +330,18 @@ class SharedTest(FilesTest):
         other.unlock()
         self.gateway().open().end()
         self.assertEqual(self.saved().entries["a"][4][1], 1)
+
+    def test_what_another_has_left_in_the_middle_of_a_commit_is_finished_before_the_next_one(self):
+        node = self.gateway().open()
+        node.push({"a": b"1", "b": b"1"})
+        other = self.gateway(node=1).open()
+        other.prepare({"a": b"2", "c": b"2"})
+        other.end()
+        os.rename(os.path.join(self.state, "txn.prepared"), os.path.join(self.state, "txn"))
+        answer = node.prepare({"a": b"3", "b": b"1"})
+        self.assertEqual(answer["code"], "moved", answer)
+        node.push({"a": b"3", "b": b"1"})
+        self.assertEqual(self.tree(), {"a": b"3", "b": b"1"})
 
     def test_what_a_look_finds_is_not_saved_over_what_was_written_since(self):
         self.gateway().open().push({"a": b"1"})

@@ -48,7 +48,7 @@ class Commit:
         """The answer to PREPARE; nothing in the tree is touched."""
         self.plan = self.names = None
         failure, self.stage.failure = self.stage.failure, None      # of these contents, whatever the answer is
-        if self.is_unfinished:
+        if self.is_unfinished or not self.held.is_dirty and self.was_interrupted():
             self.roll_forward()
         if want["from"] != self.held.root:
             raise Refused("moved", {"root": self.held.root})
@@ -82,7 +82,7 @@ class Commit:
         self._require_writable([write[0] for write in writes] + plan["delete"])
         self._require_room(plan)
         if self.held.is_dirty:
-            self.held.save()
+            self.save()
         self.state.write(b"txn.prepared", json.dumps(plan, separators=(",", ":")))
         self.plan = plan
         return {"ok": True}
@@ -240,11 +240,16 @@ class Commit:
 
     def finish(self):
         """The manifest takes over from the journal. When that fails the journal stays, and the next PREPARE or TREE tries again."""
-        self.held.save()
-        self._remove(b"txn")
+        self.save()
         self.stage.drop()
         surplus, self.surplus = self.surplus, []
         self.trash.remove(surplus)
+
+    def save(self):
+        is_of_commit = self.held.is_dirty
+        self.held.save()
+        if is_of_commit:
+            self._remove(b"txn")
 
     def abort(self):
         self.plan = None

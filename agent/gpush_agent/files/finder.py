@@ -4,6 +4,7 @@ import os
 
 from ..core.filelock import is_locked
 from ..core.refused import Refused
+from . import history
 from .root import FILE, LINK, in_order
 from .tree import Blocked, OWN, is_file, is_folder, is_link, parents_of, parts_of, stamp_of
 
@@ -19,12 +20,13 @@ class Finder:
         self.state = state
         self.held = held
         self.ended = {}         # run → (start, end): they change no more
+        self.tracked = None, frozenset()        # the stamp of git's index, and what it has
         self.left = 0
 
     def find(self, folders):
-        """(folder, [[name, kind, size, stamp, the path it was renamed from or None, whether a run may have made it]], whether these are
-        all) for each of the folders, or for those that hold something of gpush when there are none. What was there before gpush is left
-        out; a folder in which nothing is new, too."""
+        """(folder, [[name, kind, size, stamp, the path it was renamed from or None, whether a run may have made it, whether git tracks it
+        or something in it]], whether these are all) for each of the folders, or for those that hold something of gpush when there are none.
+        What was there before gpush is left out; a folder in which nothing is new, too."""
         self.left = MOST_NAMES
         since = os.stat(self.state.of(b"files.lock")).st_mtime_ns
         runs = list(self.runs())
@@ -64,11 +66,12 @@ class Finder:
                 yield raw, name
 
     def items(self, parts, names, ours, inodes, runs, since):
-        items = []
+        items, is_all = [], True
         base = "".join(part.decode("utf-8", "replace") + "/" for part in parts)
         for count, (raw, name) in enumerate(names):
-            if count == MOST_IN_FOLDER or self.left == 0:
-                return items, False
+            is_all = count < MOST_IN_FOLDER and self.left > 0
+            if not is_all:
+                break
             self.left -= 1
             status = self.look(parts + [raw])
             if status is None:
@@ -78,7 +81,18 @@ class Finder:
                     items.append([name, FOLDER, 0, "", None, False])
             elif status.st_ctime_ns >= since:
                 items.append(self.item(name, status, inodes, runs))
-        return items, True
+        tracked = self.in_index() if items else ()
+        return [item + [base + item[0] in tracked] for item in items], is_all
+
+    def in_index(self):
+        """What git tracks, read again only when its index is another."""
+        try:
+            stamp = stamp_of(os.stat(os.path.join(self.tree.root, b".git", b"index")))
+        except OSError:
+            return ()
+        if stamp != self.tracked[0]:
+            self.tracked = stamp, history.tracked(self.tree.root)
+        return self.tracked[1]
 
     def look(self, parts):
         try:

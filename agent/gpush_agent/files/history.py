@@ -73,6 +73,21 @@ def is_brought(workspace):
         return False
 
 
+def tracked(workspace):
+    """The paths that git tracks in a repository of gpush, and the folders above them."""
+    try:
+        repository = Repository(os.fsdecode(workspace))
+        listed = repository.git("ls-files", "-z") if is_ours(workspace) and repository.program else ""
+    except (Stopped, OSError):
+        listed = ""
+    found = set()
+    for path in listed.split("\0"):
+        while path and path not in found:
+            found.add(path)
+            path = path.rpartition("/")[0]
+    return found
+
+
 def remove(workspace):
     """When the node is given back: goes if the laptop has every commit. Else it stays, as all that gpush did not make."""
     try:

@@ -33,6 +33,10 @@ class ManifestFile:
     def is_known(self):
         return self.stamps == self.look()
 
+    def forget(self):
+        """The next load reads all of it."""
+        self.logged = None
+
     def look(self):
         return self.stamp(WHOLE), self.stamp(LOG)
 
@@ -90,6 +94,7 @@ class ManifestFile:
         ident, logged = os.urandom(8).hex(), self.logged
         self.logged = None
         try:
+            self.state.remove_cut_off()
             at = self.state.write(WHOLE, pieces(dict(head, version=VERSION, id=ident), entries, is_wanted), at)
         except (OSError, GivesWay):
             self.logged = logged if self.is_known() else None
@@ -121,7 +126,8 @@ class ManifestFile:
             status = os.fstat(fd)
         finally:
             os.close(fd)
-        self.logged, self.end, self.stamps = logged + count(change), status.st_size, self.look()
+            self.stamps = self.look()       # also of half a line: it is nothing that another process has written
+        self.logged, self.end = logged + count(change), status.st_size
         return status.st_mtime_ns
 
 

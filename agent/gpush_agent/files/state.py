@@ -19,6 +19,7 @@ LOCK_PAUSE_S = 0.02
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
 LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
+WRITTEN = (b"manifest.json", b"generation", b"txn.prepared")     # each whole, by `State.write`
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
@@ -121,6 +122,13 @@ class State:
         """Returns the modification time."""
         return replace(self.of(name), text, moment=moment)
 
+    def remove_cut_off(self):
+        """What writers that were killed have left: who holds the lock is the only one that writes these."""
+        for name in os.listdir(self.path):
+            written, between, _ = name.partition(b".new-")
+            if between and written in WRITTEN:
+                os.unlink(self.of(name))
+
     def read(self, name):
         """A JSON file of gpush; None when it is missing or incomplete."""
         try:
@@ -205,9 +213,12 @@ class Held:
         self.unsaved_folders.add(folder)
 
     def load(self):
-        """Reads what another process has written since; whether there was something."""
-        if self.is_dirty or self.file.is_known():
+        """Reads what another process has written since; whether there was something. A commit that was not saved here is in it or in its
+        journal."""
+        if self.file.is_known():
             return False
+        if self.is_dirty:
+            self.file.forget()
         whole, changes, self.at = self.file.load()
         if whole is not None:
             self.entries = dict((item[0], item[1:]) for item in whole.get("entries", []))

@@ -193,7 +193,7 @@ class Conversation:
         self.send_index(items, True)
         if held.unsaved and self.state.alone() and held.file.is_known():
             try:
-                held.save()
+                self.commit.save()
             except OSError:
                 pass  # the answer is given: on a full disk the stamps are only not remembered
 

@@ -29,9 +29,6 @@ import java.util.function.Predicate;
  * be where another one is held. Pure.
  */
 final class Decisions {
-  /** What a program wrote is larger than what a person typed; {@code gpush pull} has no limit. */
-  private static final long LARGEST_EDIT = 50L << 20;
-
   /** Beside what PREPARE says of an obstacle. */
   static final String LATE = "late";
 
@@ -234,7 +231,7 @@ final class Decisions {
     Version now = editors.manifest().get(path).isPresent() ? editors.now(path) : ancestor(path);
     boolean isTooLarge =
         now instanceof Version.Known(Entry.File file)
-            && file.size() > LARGEST_EDIT
+            && file.size() > ChangesThere.LARGEST_EDIT
             && editors.deviations().containsKey(path)
             && !now.is(here(path));
     if (isTooLarge) {

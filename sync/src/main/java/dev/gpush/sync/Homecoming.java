@@ -350,7 +350,7 @@ public final class Homecoming {
       Optional<Entry> come =
           file.from().isPresent()
               ? pull.rename(file.from().get(), file.path())
-              : Pull.readable(() -> pull.arrive(file.path()));
+              : Pull.readable(() -> pull.arrive(file));
       come.ifPresent(entry -> changes.brought(file, entry));
       arrivals.made(file, come);
     } catch (LocalTree.Refused refused) {

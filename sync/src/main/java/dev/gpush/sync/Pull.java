@@ -111,7 +111,7 @@ final class Pull {
       }
       Path part = part(target);
       try {
-        Optional<Entry> come = receive(answer, target, part);
+        Optional<Entry> come = receive(answer, target, part, Long.MAX_VALUE);
         if (come.isEmpty()) {
           return come;
         }
@@ -157,7 +157,7 @@ final class Pull {
   }
 
   /** Into a file beside the target; empty when it is neither a file nor a link. */
-  private Optional<Entry> receive(Json answer, Path target, Path part)
+  private Optional<Entry> receive(Json answer, Path target, Path part, long most)
       throws IOException, LocalTree.Refused {
     if (answer.text("kind").equals(Optional.of("link"))) {
       String to = answer.text("target").orElse("");
@@ -171,7 +171,7 @@ final class Pull {
     if (!answer.text("kind").equals(Optional.of("file"))) {
       return Optional.empty();
     }
-    String hash = receive(part);
+    String hash = receive(part, most);
     if (Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)) {
       Set<PosixFilePermission> permissions =
           Files.getPosixFilePermissions(target, LinkOption.NOFOLLOW_LINKS);
@@ -211,7 +211,8 @@ final class Pull {
    * @return what it is; empty when it is no more on the node
    * @throws LocalTree.Refused it cannot be here, or something else is here
    */
-  Optional<Entry> arrive(String path) throws IOException, LocalTree.Refused {
+  Optional<Entry> arrive(NewFile file) throws IOException, LocalTree.Refused {
+    String path = file.path();
     try {
       Path target = tree.place(Path.of(path));
       if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
@@ -220,7 +221,7 @@ final class Pull {
       Json answer = node.pull(path);
       Path part = part(target);
       try {
-        Optional<Entry> come = receive(answer, target, part);
+        Optional<Entry> come = receive(answer, target, part, file.size());
         if (come.isEmpty()) {
           LocalMoves.removeEmpty(Objects.requireNonNull(target.getParent()), root.toRealPath());
         } else {
@@ -377,7 +378,7 @@ final class Pull {
   private void take(String path, Json answer, Path target) throws IOException {
     Path part = part(target);
     try {
-      Optional<Entry> come = receive(answer, target, part);
+      Optional<Entry> come = receive(answer, target, part, Long.MAX_VALUE);
       if (come.isPresent() && !isHere(target, come.get())) {
         put(part, target);
       }
@@ -394,9 +395,13 @@ final class Pull {
     return part;
   }
 
-  private String receive(Path part) throws IOException {
+  /**
+   * @param most bytes: the limit of a day counts what the node said before
+   */
+  private String receive(Path part, long most) throws IOException, LocalTree.Refused {
     MessageDigest digest = Sha256.digest();
     String hash = "";
+    long bytes = 0;
     boolean isLast = false;
     try (FileChannel out =
         FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
@@ -405,13 +410,19 @@ final class Pull {
         isLast = piece.isLast();
         hash = piece.hash();
         digest.update(piece.data().duplicate());
-        piece.write(out, part);
+        bytes += piece.data().remaining();
+        if (bytes <= most) {
+          piece.write(out, part);
+        }
       }
     } catch (FileSystemException here) {
       while (!isLast) {
         isLast = node.readPiece().isLast(); // The next answer comes after it.
       }
       throw here;
+    }
+    if (bytes > most) {
+      throw new LocalTree.Refused("it grew while it was on its way");
     }
     if (!hash.equals(Hashes.hex(digest.digest()))) {
       throw new IOException("what came has not its hash");

@@ -378,6 +378,53 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals(Set.of("train.py"), laptop.tree().keySet());
   }
 
+  /** A checkout there of what the laptop has sent. */
+  @Test
+  void whatGitTracksThereComesHomeHoweverMuchAndWhateverItsName() throws Exception {
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    editors().git(base, "init", "-q");
+    Files.writeString(there(".git/gpush.json"), "{}");
+    for (int i = 0; i < 201; i++) {
+      editors().write("plots/" + i + ".svg", "1");
+    }
+    editors().write("runs/a.json", "1").write(".tool/b", "1").write("c.bin", "1");
+    editors().write("d.json", new byte[LARGEST_NEW + 1]);
+    editors().git(base, "add", "-A");
+    editors().write("plots/new.svg", "1").write("runs/new.json", "1").write("new.bin", "1");
+
+    assertAllHold(push());
+
+    Set<String> here = laptop.tree().keySet();
+    assertEquals(1 + 201 + 4 + 1, here.size());
+    assertTrue(here.containsAll(Set.of("runs/a.json", ".tool/b", "c.bin", "plots/new.svg")));
+    assertEquals(
+        "{new.bin=programs call their output so, runs/new.json=programs call their output so}",
+        sync.home().staying().toString());
+  }
+
+  /** The node said less at first; that was counted, and more would not be. */
+  @Test
+  void aNewFileThatGrowsOnItsWayComesAgain() throws Exception {
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    editors().write("model.py", "1");
+    var pulls = new AtomicInteger();
+    nodes.getFirst().beforePull =
+        _ -> {
+          if (pulls.incrementAndGet() == 1) {
+            editors().write("model.py", "12");
+          }
+        };
+
+    push();
+
+    assertEquals("12", laptop.read("model.py"));
+    assertEquals(List.of("new on node 0, and now here as well: model.py"), talk.said);
+  }
+
   @Test
   void theRulesOfANewFolderDecideAboutTheRestOfIt() throws Exception {
     nodes(1);

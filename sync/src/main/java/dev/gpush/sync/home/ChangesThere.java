@@ -27,9 +27,13 @@ import java.util.stream.Stream;
  *
  * <p>The node lists what it does not know, folder by folder, and only in those that the rules of
  * the workspace do not ignore. What is not ignored may still be output: its name, its size, a run
- * that was on, and a limit for each day decide. Nothing comes before it is unchanged for a second.
+ * that was on, and a limit for each day decide; of what git tracks there, only its size and a
+ * larger limit. Nothing comes before it is unchanged for a second.
  */
 public final class ChangesThere {
+  /** What a program wrote is larger than what a person typed; {@code gpush pull} has no limit. */
+  public static final long LARGEST_EDIT = 50L << 20;
+
   /** New folders that are looked into in one look; more hold data. */
   private static final int MOST_FOLDERS = 500;
 
@@ -125,7 +129,8 @@ public final class ChangesThere {
   private final Clock clock;
   private final long largestNew;
   private final Sightings sightings;
-  private final DayLimit limit = new DayLimit();
+  private final DayLimit limit = DayLimit.made();
+  private final DayLimit trackedLimit = DayLimit.tracked();
   private final Map<String, Brought> brought = new HashMap<>();
   private final Map<String, Entry> edited = new HashMap<>();
   private final RefusedFiles refused = new RefusedFiles();
@@ -176,8 +181,12 @@ public final class ChangesThere {
   public void brought(NewFile file, Entry entry) {
     brought.put(file.path(), new Brought(entry, file.stamp()));
     if (file.from().isEmpty()) {
-      limit.came(file.size(), clock.nanos());
+      limit(file.isTracked()).came(file.size(), clock.nanos());
     }
+  }
+
+  private DayLimit limit(boolean isTracked) {
+    return isTracked ? trackedLimit : limit;
   }
 
   /** It is here as it is there now. */
@@ -316,7 +325,7 @@ public final class ChangesThere {
         if (fate == IgnoreStack.Fate.IGNORED) {
           ignore(base + name.name() + (isFolder ? "/" : ""));
         } else if (isFolder) {
-          subfolder(base + name.name(), name.name());
+          subfolder(base + name.name(), name);
         } else {
           file(base + name.name(), name, isAmongOutput);
         }
@@ -348,10 +357,11 @@ public final class ChangesThere {
       return first.isEmpty() ? names : first;
     }
 
-    private void subfolder(String path, String name) {
-      if (OutputNames.isOutputFolder(name)) {
+    private void subfolder(String path, FoundNames.Name name) {
+      boolean isTracked = name.maker() == FoundNames.Maker.GIT;
+      if (!isTracked && OutputNames.isOutputFolder(name.name())) {
         stay(path + "/", "programs call their output so");
-      } else if (OutputNames.isHiddenFolder(name)) {
+      } else if (!isTracked && OutputNames.isHiddenFolder(name.name())) {
         stay(path + "/", "it is hidden");
       } else {
         folders.add(path);
@@ -375,12 +385,13 @@ public final class ChangesThere {
       } else if (isAsItCame(path, name.stamp())) {
         stay(path, "it came home, and was deleted or renamed here");
       } else if (from.isPresent()) {
-        renamed.add(new NewFile(path, name.size(), name.stamp(), from));
+        renamed.add(new NewFile(path, name.size(), name.stamp(), from, false));
       } else {
-        Optional<String> why = whyOutput(name, isAmongOutput);
+        boolean isTracked = name.maker() == FoundNames.Maker.GIT;
+        Optional<String> why = isTracked ? whyLarge(name) : whyOutput(name, isAmongOutput);
         why.ifPresent(text -> stay(path, text));
         if (why.isEmpty()) {
-          made.add(new NewFile(path, name.size(), name.stamp(), Optional.empty()));
+          made.add(new NewFile(path, name.size(), name.stamp(), Optional.empty(), isTracked));
         }
       }
     }
@@ -415,10 +426,18 @@ public final class ChangesThere {
       if (name.size() > largestNew) {
         return Optional.of("it has more than " + Phrase.size(largestNew) + " (sync.new-from-node)");
       }
-      if (name.isOfRun() && !isCode) {
+      if (name.maker() == FoundNames.Maker.RUN && !isCode) {
         return Optional.of("a run was on when it was written");
       }
       return Optional.empty();
+    }
+
+    /** A checkout brings no larger ones than an edit does. */
+    private Optional<String> whyLarge(FoundNames.Name name) {
+      long most = Math.max(largestNew, LARGEST_EDIT);
+      return name.size() > most
+          ? Optional.of("it has more than " + Phrase.size(most))
+          : Optional.empty();
     }
 
     private void stay(String path, String why) {
@@ -430,13 +449,8 @@ public final class ChangesThere {
     // ---- what may come
 
     Found found() {
-      long bytes = made.stream().mapToLong(NewFile::size).sum();
-      Optional<String> whyNot = limit.whyNot(made.size(), bytes, nanos);
-      whyNot.ifPresent(
-          why -> {
-            made.forEach(file -> stay(file.path(), why));
-            made.clear();
-          });
+      keepLimit(false);
+      keepLimit(true);
       var news = new ArrayList<NewFile>();
       for (NewFile file : made) {
         if (isSettled(file.path(), file.stamp())) {
@@ -460,6 +474,19 @@ public final class ChangesThere {
       news.sort(Comparator.comparing(NewFile::path, Manifest.ORDER));
       return new Found(
           news, deleted.deleted(), newer, deleted.isMany(), replaced, both, isUnsettled);
+    }
+
+    /** All of what is too much stays. It is looked at again: git writes its index last. */
+    private void keepLimit(boolean isTracked) {
+      List<NewFile> all = made.stream().filter(file -> file.isTracked() == isTracked).toList();
+      long bytes = all.stream().mapToLong(NewFile::size).sum();
+      Optional<String> whyNot = limit(isTracked).whyNot(all.size(), bytes, nanos);
+      whyNot.ifPresent(
+          why -> {
+            all.forEach(file -> stay(file.path(), why));
+            all.forEach(file -> isSettled(file.path(), file.stamp()));
+            made.removeAll(Set.copyOf(all));
+          });
     }
 
     private boolean isSettled(String path, String stamp) {

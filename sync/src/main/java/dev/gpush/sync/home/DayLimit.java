@@ -6,18 +6,32 @@ import java.util.Deque;
 import java.util.Optional;
 
 /**
- * How many new files come home by themselves: as many as a person makes in a day, so that a program
- * which makes a file each second, and has no name that is known, does not fill this disk.
+ * How many new files come home by themselves in a day, so that neither a program that makes a file
+ * each second nor a node that lies fills this disk.
  */
 final class DayLimit {
-  static final int MOST_FILES = 200;
-  static final long MOST_BYTES = 50L << 20;
-
   private static final Duration DAY = Duration.ofHours(24);
 
   private record Came(long nanos, long bytes) {}
 
+  private final int mostFiles;
+  private final long mostBytes;
   private final Deque<Came> came = new ArrayDeque<>();
+
+  private DayLimit(int mostFiles, long mostBytes) {
+    this.mostFiles = mostFiles;
+    this.mostBytes = mostBytes;
+  }
+
+  /** As many as a person makes. */
+  static DayLimit made() {
+    return new DayLimit(200, 50L << 20);
+  }
+
+  /** As many as a first push sends without a question: git made them, for a person. */
+  static DayLimit tracked() {
+    return new DayLimit(20_000, 1L << 30);
+  }
 
   void came(long bytes, long nanos) {
     came.add(new Came(nanos, bytes));
@@ -29,11 +43,11 @@ final class DayLimit {
       came.removeFirst();
     }
     long before = came.stream().mapToLong(Came::bytes).sum();
-    if (came.size() + files > MOST_FILES) {
-      return Optional.of("more than " + MOST_FILES + " new files in a day");
+    if (came.size() + files > mostFiles) {
+      return Optional.of("more than " + mostFiles + " new files in a day");
     }
-    return before + bytes > MOST_BYTES
-        ? Optional.of("more than " + (MOST_BYTES >> 20) + " MB of new files in a day")
+    return before + bytes > mostBytes
+        ? Optional.of("more than " + (mostBytes >> 20) + " MB of new files in a day")
         : Optional.empty();
   }
 }

@@ -8,8 +8,10 @@ import java.util.Optional;
  *
  * @param stamp as the node gave it
  * @param from what it was before it was renamed there; it is here as it was sent
+ * @param isTracked git tracks it there
  */
-public record NewFile(String path, long size, String stamp, Optional<Deleted> from) {
+public record NewFile(
+    String path, long size, String stamp, Optional<Deleted> from, boolean isTracked) {
   /**
    * A path that is no more there, and is here as it was sent.
    *

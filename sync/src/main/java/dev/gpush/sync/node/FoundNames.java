@@ -46,16 +46,29 @@ public record FoundNames(Map<String, Folder> folders) {
     }
   }
 
+  /** Who may have made a file. */
+  public enum Maker {
+    /** Git tracks it, or something in the folder, in the repository that follows the laptop's. */
+    GIT,
+    /** A run was on when it was changed last. */
+    RUN,
+    UNKNOWN;
+
+    private static Maker of(Json isOfRun, Json isTracked) {
+      Json yes = Json.of(true);
+      return isTracked.equals(yes) ? GIT : isOfRun.equals(yes) ? RUN : UNKNOWN;
+    }
+  }
+
   /**
    * One name in a folder.
    *
    * @param stamp another one after each change
    * @param from the path of gpush that the file had before it was renamed
-   * @param isOfRun a run was on when it was changed last, and may have made it
    */
   public record Name(
-      String name, Kind kind, long size, String stamp, Optional<String> from, boolean isOfRun) {
-    /** name, kind, size, stamp, from, of a run: an item in FOUND. */
+      String name, Kind kind, long size, String stamp, Optional<String> from, Maker maker) {
+    /** name, kind, size, stamp, from, of a run, tracked: an item in FOUND. */
     static Optional<Name> parse(List<Json> item) {
       if (item.size() < 6
           || !(item.get(0) instanceof Json.Text(var name))
@@ -64,10 +77,10 @@ public record FoundNames(Map<String, Folder> folders) {
           || !(item.get(3) instanceof Json.Text(var stamp))) {
         return Optional.empty();
       }
-      boolean isOfRun = item.get(5).equals(Json.of(true));
+      Maker maker = Maker.of(item.get(5), item.size() > 6 ? item.get(6) : Json.of(false));
       return Kind.of(kind)
           .filter(_ -> !name.isEmpty() && name.indexOf('/') < 0 && !name.equals(".."))
-          .map(known -> new Name(name, known, size, stamp, item.get(4).asText(), isOfRun));
+          .map(known -> new Name(name, known, size, stamp, item.get(4).asText(), maker));
     }
   }
 
