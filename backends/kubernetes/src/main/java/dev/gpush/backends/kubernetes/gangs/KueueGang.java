@@ -2,6 +2,7 @@ package dev.gpush.backends.kubernetes.gangs;
 
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.kubernetes.cluster.PodShape;
 import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.objects.JobEdits;
@@ -9,6 +10,7 @@ import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.JobsAhead;
+import dev.gpush.core.backend.Plan;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
@@ -130,6 +132,12 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
     } catch (ApiRefusal | Unanswered none) {
       return in;
     }
+  }
+
+  @Override
+  public Plan plan(Namespace place, PodShape shape, int nodes, Plan.Now now)
+      throws InterruptedException, Unanswered {
+    return new KueueQuota(place, api(), queue).plan(shape, nodes, now);
   }
 
   @Override
