@@ -4,6 +4,7 @@ import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
 import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
 import dev.gpush.backends.kubernetes.cluster.PodShape;
+import dev.gpush.backends.kubernetes.gangs.GangSystems;
 import dev.gpush.backends.kubernetes.objects.PodShaping;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.remote.Unanswered;
@@ -55,7 +56,8 @@ final class KubernetesPlan {
               .limit(MOST_HOLDERS)
               .toList());
     }
-    return new Plan.Now(what(shape) + (places.isEmpty() ? ", if the scheduler has room" : ""));
+    var now = new Plan.Now(what(shape) + (places.isEmpty() ? ", if the scheduler has room" : ""));
+    return GangSystems.of(place).system().plan(place, shape, request.nodes(), now);
   }
 
   private String what(PodShape shape) {

@@ -317,10 +317,10 @@ final class KubernetesReservation {
   private String words(
       GangSystem system, QueueReturn returning, Json job, Pods pods, PodShaping.Result room)
       throws InterruptedException, Unanswered {
-    Optional<PodRefusal> refusal = PodRefusal.of(place, job);
-    boolean isRefused =
-        pods.living().size() < request.nodes()
-            && refusal.filter(it -> it.isHopeless(request.nodes())).isPresent();
+    // An event stays for an hour, also when the pods could be created later.
+    Optional<PodRefusal> refusal =
+        pods.living().size() < request.nodes() ? PodRefusal.of(place, job) : Optional.empty();
+    boolean isRefused = refusal.filter(it -> it.isHopeless(request.nodes())).isPresent();
     Optional<String> refused = refusal.map(PodRefusal::words);
     if (refusing.look(isRefused)) {
       throw never(

@@ -94,6 +94,19 @@ public final class KubernetesPlace implements BackendPlace {
     return rig.kubectl(all);
   }
 
+  /** Makes a LocalQueue of Kueue. */
+  void giveQueue(String name, String clusterQueue) throws Exception {
+    rig.apply(
+        namespace,
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: %s}
+        spec: {clusterQueue: %s}
+        """
+            .formatted(name, clusterQueue));
+  }
+
   @Override
   public KubernetesBackend backend() {
     return backend;

@@ -74,7 +74,8 @@ final class WaitingRequestTest {
       if (forbidden.contains(path)) {
         throw new ApiRefusal(403, "Forbidden", path);
       }
-      return answers.getOrDefault(path.replaceFirst("[?].*", ""), items());
+      return Optional.ofNullable(answers.get(path))
+          .orElseGet(() -> answers.getOrDefault(path.replaceFirst("[?].*", ""), items()));
     }
 
     @Override
@@ -227,13 +228,19 @@ final class WaitingRequestTest {
     String pending =
         "/apis/visibility.kueue.x-k8s.io/v1beta1/namespaces/ml/localqueues/team/pendingworkloads";
     server.answers.put(pending, items(pending("a", 2), pending("w", 3), pending("b", 0)));
+    Json bobs = Json.object("gang", "1", "owner", "bob", "session", "devbox");
+    String named =
+        "/apis/kueue.x-k8s.io/v1beta1/namespaces/ml/workloads?fieldSelector=metadata.name%3D";
+    server.answers.put(named + "a", items(workload("a", 1, Json.object(), "0")));
+    server.answers.put(
+        named + "b", items(workload("b", 2, Json.object("gpush.dev/gang", bobs.write()), "8")));
 
     assertEquals(
         Optional.of(
             new JobsAhead(
                 "the cluster queue of team",
                 3,
-                List.of("job-b", "job-a", "1 of other queues"),
+                List.of("bob's devbox (16 GPUs)", "job-a (1 pod)", "1 of other queues"),
                 false)),
         ahead("kueue"));
     assertEquals(Optional.empty(), ahead("plain"));
@@ -246,6 +253,17 @@ final class WaitingRequestTest {
     assertEquals(Optional.empty(), ahead("kueue"), "it has quota");
     server.forbidden.add(pending);
     assertEquals(Optional.empty(), ahead("kueue"));
+  }
+
+  private static Json workload(String name, int pods, Json annotations, String gpus) {
+    Json limits = Json.object("limits", Json.object("nvidia.com/gpu", gpus));
+    Json template =
+        Json.object(
+            "metadata", Json.object("annotations", annotations),
+            "spec", Json.object("containers", List.of(Json.object("resources", limits))));
+    return Json.object(
+        "metadata", Json.object("name", name),
+        "spec", Json.object("podSets", List.of(Json.object("count", pods, "template", template))));
   }
 
   private Optional<JobsAhead> ahead(String gang) {

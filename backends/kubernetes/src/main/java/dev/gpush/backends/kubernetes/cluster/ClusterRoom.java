@@ -102,7 +102,7 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
    * an init container with the sidecars before it, whichever is more; and the overhead of its
    * runtime.
    */
-  static Map<String, Long> requests(Json pod) {
+  public static Map<String, Long> requests(Json pod) {
     Json.Obj spec = pod.object("spec");
     var sidecars = new HashMap<String, Long>();
     var starting = new HashMap<String, Long>();

@@ -13,6 +13,7 @@ import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.DurationText;
+import dev.gpush.core.text.Phrase;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
@@ -136,8 +137,8 @@ public final class Assembly {
               + "there is room for "
               + places.get()
               + " of its "
-              + nodes
-              + " nodes; nothing is reserved meanwhile");
+              + Phrase.counted(nodes, "node")
+              + "; nothing is reserved meanwhile");
     }
     if (!hasLease(job)) {
       return new Step.Waits("another gang is being placed");

@@ -1,10 +1,12 @@
 package dev.gpush.backends.kubernetes.gangs;
 
+import dev.gpush.backends.kubernetes.cluster.PodShape;
 import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.JobsAhead;
+import dev.gpush.core.backend.Plan;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.List;
@@ -68,6 +70,16 @@ public interface GangSystem {
   /** Its reason why a gang waits; empty when only the pods have one. */
   Optional<Waiting> waiting(Namespace place, Json job, Pods pods)
       throws InterruptedException, Unanswered;
+
+  /**
+   * What becomes of a gang for which the nodes have room.
+   *
+   * @param now the plan as far as the nodes decide
+   */
+  default Plan plan(Namespace place, PodShape shape, int nodes, Plan.Now now)
+      throws InterruptedException, Unanswered {
+    return now;
+  }
 
   /** What it considers before a gang that waits; empty if it does not say. */
   default Optional<JobsAhead> ahead(Namespace place, Json job)

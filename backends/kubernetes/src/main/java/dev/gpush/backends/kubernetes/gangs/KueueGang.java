@@ -1,20 +1,22 @@
 package dev.gpush.backends.kubernetes.gangs;
 
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.kubernetes.cluster.PodShape;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.objects.JobEdits;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
-import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.JobsAhead;
+import dev.gpush.core.backend.Plan;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Kueue: a queue with quotas. It lets a Job start when its quota has room for all of it.
@@ -30,13 +32,6 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
   private static final int MOST = 5;
 
   private static final String VISIBILITY = "/apis/visibility.kueue.x-k8s.io/";
-
-  /** A quota that is too small, and not only used up. */
-  private static final String TOO_SMALL = "maximum capacity";
-
-  /** These reasons do not end by waiting. */
-  private static final Set<String> HOPELESS =
-      Set.of("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured");
 
   @Override
   public String name() {
@@ -112,26 +107,14 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
     if (workloads.isEmpty()) {
       return Optional.of(new Waiting("Kueue has not considered it yet", false));
     }
-    Json workload = workloads.getFirst();
-    String name = workload.object("metadata").text("name").orElse("");
-    for (Json condition : workload.object("status").items("conditions")) {
-      boolean holds = condition.text("status").orElse("").equals("True");
-      if (condition.text("type").orElse("").equals("QuotaReserved") && !holds) {
-        String reason = condition.text("reason").orElse("");
-        String message = condition.text("message").orElse(reason);
-        return Optional.of(
+    var workload = new KueueWorkload(workloads.getFirst());
+    Optional<Waiting> waiting = workload.waiting();
+    return waiting.isEmpty()
+        ? waiting
+        : Optional.of(
             new Waiting(
-                position(place, name) + words(message),
-                HOPELESS.contains(reason) || message.contains(TOO_SMALL)));
-      }
-    }
-    return Optional.of(new Waiting(position(place, name) + "it is not its turn yet", false));
-  }
-
-  /** "insufficient unused quota for nvidia.com/gpu in flavor default, 16 more needed". */
-  private static String words(String message) {
-    return ClusterText.clean(
-        message.replaceFirst("^couldn't assign flavors to pod set [^:]*: ", ""));
+                position(place, workload.name()) + waiting.get().words(),
+                waiting.get().isHopeless()));
   }
 
   /** "2 of 5 in the queue research: "; without the position if that may not be read. */
@@ -140,7 +123,7 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
     String in = "in the queue " + queue + ": ";
     try {
       for (Json each : pending(place)) {
-        if (name(each).equals(workload)) {
+        if (KueueWorkload.name(each).equals(workload)) {
           long before = before(each);
           return (before + 1) + (before == 0 ? " (next) " : " ") + in;
         }
@@ -152,34 +135,51 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
   }
 
   @Override
+  public Plan plan(Namespace place, PodShape shape, int nodes, Plan.Now now)
+      throws InterruptedException, Unanswered {
+    return new KueueQuota(place, api(), queue).plan(shape, nodes, now);
+  }
+
+  @Override
   public Optional<JobsAhead> ahead(Namespace place, Json job)
       throws InterruptedException, Unanswered {
     try {
-      List<String> own = workloads(place, job).stream().map(KueueGang::name).toList();
+      List<String> own = workloads(place, job).stream().map(KueueWorkload::name).toList();
       List<Json> pending = pending(place);
-      return pending.stream()
-          .filter(each -> own.contains(name(each)))
-          .findFirst()
-          .map(each -> ahead(pending, before(each)));
+      Optional<Long> before =
+          pending.stream()
+              .filter(each -> own.contains(KueueWorkload.name(each)))
+              .findFirst()
+              .map(KueueGang::before);
+      return before.isEmpty()
+          ? Optional.empty()
+          : Optional.of(ahead(place, owner(job), pending, before.get()));
     } catch (ApiRefusal none) {
       return Optional.empty();
     }
   }
 
+  private static String owner(Json job) {
+    return PodTag.of(job).map(tag -> tag.facts().requester().owner()).orElse("");
+  }
+
   /** Only those of its own queue have names here. */
-  private JobsAhead ahead(List<Json> pending, long count) {
-    List<String> names =
+  private JobsAhead ahead(Namespace place, String owner, List<Json> pending, long count)
+      throws InterruptedException, Unanswered, ApiRefusal {
+    List<Json> before =
         pending.stream()
             .filter(each -> before(each) < count)
             .sorted(Comparator.comparingLong(KueueGang::before))
-            .map(KueueGang::owner)
             .toList();
-    var who = new ArrayList<>(names.stream().limit(MOST).toList());
-    if (names.size() > MOST) {
-      who.add(Phrase.count(names.size() - MOST) + " more of " + queue);
+    var who = new ArrayList<String>();
+    for (Json each : before.stream().limit(MOST).toList()) {
+      who.add(workload(place, KueueWorkload.name(each)).words(job(each), owner));
     }
-    if (count > names.size()) {
-      who.add(Phrase.count(count - names.size()) + " of other queues");
+    if (before.size() > MOST) {
+      who.add(Phrase.count(before.size() - MOST) + " more of " + queue);
+    }
+    if (count > before.size()) {
+      who.add(Phrase.count(count - before.size()) + " of other queues");
     }
     return new JobsAhead("the cluster queue of " + queue, count, who, false);
   }
@@ -196,16 +196,22 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
     return workload.number("positionInClusterQueue").orElse(0L);
   }
 
-  private static String name(Json workload) {
-    return workload.object("metadata").text("name").orElse("");
+  /** The Job or the like; a workload without one has only its own name. */
+  private static String job(Json pending) {
+    return pending.object("metadata").items("ownerReferences").stream()
+        .findFirst()
+        .flatMap(each -> each.text("name"))
+        .orElseGet(() -> KueueWorkload.name(pending));
   }
 
-  /** The Job or the like; a workload without one has only its own name. */
-  private static String owner(Json workload) {
-    return ClusterText.clean(
-        workload.object("metadata").items("ownerReferences").stream()
-            .findFirst()
-            .flatMap(each -> each.text("name"))
-            .orElseGet(() -> name(workload)));
+  /** As a list, because the rights that gpush asks for have no get; empty if it is gone. */
+  private KueueWorkload workload(Namespace place, String name)
+      throws InterruptedException, Unanswered, ApiRefusal {
+    String named = "?fieldSelector=" + ApiServer.encoded("metadata.name=" + name);
+    return place.api().get(place.path(api(), "workloads") + named).items("items").stream()
+        .filter(each -> KueueWorkload.name(each).equals(name))
+        .findFirst()
+        .map(KueueWorkload::new)
+        .orElseGet(() -> new KueueWorkload(Json.object()));
   }
 }

@@ -125,10 +125,17 @@ public record PodGroupGang(Kind kind, String version, Optional<String> queue)
     }
   }
 
-  /** The group's reason is better than its pods': it has how many of them would fit. */
+  /**
+   * The group's reason is better than its pods': it has how many of them would fit. Kubernetes' own
+   * only counts ("minCount (2) cannot be satisfied: 0 scheduled"), and the pods say what is
+   * missing.
+   */
   @Override
   public Optional<Waiting> waiting(Namespace place, Json job, Pods pods)
       throws InterruptedException, Unanswered {
+    if (kind == Kind.NATIVE && pods.isRefused()) {
+      return Optional.empty();
+    }
     try {
       return place
           .api()

@@ -116,6 +116,11 @@ public record Pods(List<Json> all) {
     return byNode().values().stream().filter(pod -> !isEnding(pod) && isPlaced(pod)).count();
   }
 
+  /** Whether the scheduler has said why it cannot place one. */
+  public boolean isRefused() {
+    return living().stream().anyMatch(pod -> !isPlaced(pod) && PodFailure.isRefused(pod));
+  }
+
   /** Why one is not placed: the scheduler's reason, if it has given one. */
   public Optional<String> unplaced() {
     return living().stream()

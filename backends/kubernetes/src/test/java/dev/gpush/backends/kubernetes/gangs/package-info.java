@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.backends.kubernetes.gangs;
+
+import org.jspecify.annotations.NullMarked;
