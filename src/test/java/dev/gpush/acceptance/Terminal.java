@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 
 /**
  * A terminal of 100 columns and 30 lines, in tmux, with bash: what is read is what a person sees.
@@ -90,8 +92,60 @@ final class Terminal implements AutoCloseable {
     called("send-keys", "Enter");
   }
 
-  void press(String key) throws Exception {
-    called("send-keys", key);
+  /** Keys by their names; after {@code -l}, as they are. */
+  void press(String... keys) throws Exception {
+    var words = new ArrayList<>(List.of("send-keys"));
+    words.addAll(List.of(keys));
+    called(words.toArray(String[]::new));
+  }
+
+  /**
+   * What is there at a moment.
+   *
+   * @param lines all since it was opened, as wide as the terminal
+   * @param row of the cursor, in these lines
+   * @param typed the row of the cursor, up to it
+   * @param top the first row that is on the screen
+   */
+  record Shown(List<String> lines, int row, String typed, int top) {
+    Shown {
+      lines = List.copyOf(lines);
+    }
+
+    List<String> screen() {
+      return lines.subList(top, lines.size());
+    }
+  }
+
+  private Shown shown() throws Exception {
+    String where = "#{history_size} #{cursor_y} #{cursor_x}";
+    List<String> all =
+        called("display", "-p", where, ";", "capture-pane", "-p", "-S", "-", "-E", "-")
+            .lines()
+            .toList();
+    String[] at = all.getFirst().split(" ", -1);
+    List<String> lines = all.subList(1, all.size());
+    int top = Integer.parseInt(at[0]);
+    int row = top + Integer.parseInt(at[1]);
+    String line = lines.get(row);
+    String typed = line.substring(0, Math.min(line.length(), Integer.parseInt(at[2])));
+    return new Shown(lines, row, typed.stripTrailing(), top);
+  }
+
+  /** Waits until it shows what is awaited. */
+  Shown awaits(String what, Predicate<Shown> condition) throws Exception {
+    var last = new AtomicReference<>(shown());
+    World.until(
+        () -> what + ", but:\n" + String.join("\n", last.get().screen()),
+        () -> {
+          try {
+            last.set(shown());
+          } catch (Exception unreadable) {
+            throw new AssertionError(unreadable);
+          }
+          return condition.test(last.get());
+        });
+    return last.get();
   }
 
   /** Waits until the last line that is not empty has a text. */

@@ -8,8 +8,10 @@ import dev.gpush.shell.text.EventFold;
 import dev.gpush.shell.text.ShellEvent;
 import dev.gpush.shell.text.VerbWords;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -55,7 +57,7 @@ final class ShellWatch {
   private boolean isNew;
   private boolean isBusy;
   private String verb = "";
-  private Optional<Long> doneAt = Optional.empty();
+  private final Map<String, Long> doneAt = new HashMap<>();
   private boolean isThere;
   private boolean isLost;
 
@@ -152,8 +154,9 @@ final class ShellWatch {
   /** One of these commands has the terminal, or had it a moment ago. */
   // guarded by this
   private boolean isOf(Set<String> verbs) {
-    boolean isAfter = doneAt.map(at -> clock.nanos() - at < AFTER_COMMAND.toNanos()).orElse(false);
-    return verbs.contains(verb) && (isBusy || isAfter);
+    long now = clock.nanos();
+    doneAt.values().removeIf(at -> now - at >= AFTER_COMMAND.toNanos());
+    return isBusy && verbs.contains(verb) || !Collections.disjoint(doneAt.keySet(), verbs);
   }
 
   /** Shows what is new, if a line is edited and can be drawn around. */
@@ -213,7 +216,7 @@ final class ShellWatch {
   void ended() {
     synchronized (this) {
       isBusy = false;
-      doneAt = Optional.of(clock.nanos());
+      doneAt.put(verb, clock.nanos());
     }
     wakes.signal();
   }

@@ -150,11 +150,16 @@ public final class RunExplanation {
         !ranks.areWhole()
             ? still.partly()
             : ranks.gone().isEmpty() ? still.explain() : still.gone();
-    boolean makesSteps = pace.slow().isPresent() && ranks.gone().isEmpty() && !ranks.standStill();
-    return makesSteps ? slow("; at this moment " + ranks.places(), found.remedies()) : found;
+    if (!ranks.gone().isEmpty() || ranks.standStill()) {
+      return found;
+    }
+    // One that makes its steps within seconds of each other need not move while it is looked at.
+    if (pace.slow().isPresent()) {
+      return slow("; at this moment " + ranks.places(), found.remedies());
+    }
+    return pace.goesOn() ? moving() : found;
   }
 
-  /** One that makes its steps within seconds of each other need not move while it is looked at. */
   private Explanation slow(String more, List<String> remedies) {
     Optional<String> network = slowNetwork().map(RunTransport::finding);
     return network.isPresent() && pace.isSlowFromItsBeginning()
@@ -219,7 +224,7 @@ public final class RunExplanation {
         subject.run().map(run -> commands.of("logs " + run + " -f")).orElse("gpush ps"));
   }
 
-  // ---- with stacks that change
+  // ---- with stacks or steps that change
 
   private Explanation moving() {
     if (!ranks.stopped().isEmpty()) {
@@ -254,7 +259,9 @@ public final class RunExplanation {
     }
     return Explanation.of(
         Code.WORKING,
-        works() + ": " + StackGroup.names(ranks.moved()) + " moved while gpush looked",
+        ranks.moved().isEmpty()
+            ? works() + "; at this moment " + ranks.places()
+            : works() + ": " + StackGroup.names(ranks.moved()) + " moved while gpush looked",
         commands.of("top"));
   }
 

@@ -17,6 +17,9 @@ record RunPace(Optional<RunProgress> progress) {
   /** Of the rate of an earlier run; nodes judge by the same share of the run's own. */
   private static final double SHARE = 0.7;
 
+  /** How long ranks are looked at: a step that was printed meanwhile is of this moment. */
+  private static final long LOOK_MILLIS = 1000;
+
   static RunPace of(List<NodeStacks> nodes) {
     return new RunPace(
         RunProgress.lowest(nodes.stream().flatMap(node -> node.progress().stream())));
@@ -32,6 +35,20 @@ record RunPace(Optional<RunProgress> progress) {
                     .flatMap(
                         rate -> againstItself(pace, rate).or(() -> againstEarlier(pace, rate))))
         .map(text -> "is slow: " + text);
+  }
+
+  /** Its newest step is as young as it is in a run of this rate, so the next one is not late. */
+  boolean goesOn() {
+    return progress
+        .filter(
+            each ->
+                each.pace()
+                    .rate()
+                    .filter(
+                        rate ->
+                            each.step().age().toMillis() <= Math.max(LOOK_MILLIS, 2 * 1000 / rate))
+                    .isPresent())
+        .isPresent();
   }
 
   /** Not only since a moment of its own: what is so since it began may be why. */

@@ -37,4 +37,18 @@ final class ShellWatchTest {
 
     assertEquals(List.of("run 7 is done"), shown);
   }
+
+  @Test
+  void whatACommandHasSaidIsNoNewsDuringTheNextCommand() {
+    watch.begins("down");
+    watch.ended();
+    watch.begins("ps");
+    String said = ShellEvent.ofCommand("session", "devbox was given back").line();
+    runner.said.add("event\t" + said);
+    watch.ended();
+
+    assertThrows(InterruptedException.class, watch::run);
+
+    assertEquals(List.of(), shown);
+  }
 }

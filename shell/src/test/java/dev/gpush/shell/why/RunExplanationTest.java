@@ -554,6 +554,22 @@ final class RunExplanationTest {
   }
 
   @Test
+  void aRunWhoseStepsComeWorksThoughNoStackChanges() {
+    NodeStacks sleeps = node(0, 0.3, backward(0), backward(1), backward(2), backward(3));
+    Explanation steady = of(steps(sleeps, 1.99, 1.99, new Json.Null()));
+    assertEquals(Code.WORKING, steady.code());
+    assertEquals(
+        RUN + "works; at this moment all 4 ranks are in backward at train.py:50", steady.text());
+
+    NodeStacks loads = node(0, 0.3, loading(0), loading(1), loading(2), batch(3));
+    assertEquals(Code.LOADER_BOUND, of(steps(loads, 1.99, 1.99, new Json.Null())).code());
+    Json late = TopFixture.progress(1200, 4, 1.99, 1.99, new Json.Null());
+    assertEquals(Code.SAME_PLACE, of(WhyFixture.stepping(sleeps, late)).code());
+    Json slow = TopFixture.progress(1200, 4, 0.3, 0.3, new Json.Null());
+    assertEquals(Code.WORKING, of(WhyFixture.stepping(sleeps, slow)).code());
+  }
+
+  @Test
   void thatItStandsIsSaidOnlyIfEachNodeTellsThatNothingWasPrinted() {
     NodeStacks first = node(0, 660, reduce(0), reduce(1));
     NodeStacks second = node(1, 660, reduce(2), reduce(3));
