@@ -156,7 +156,7 @@ final class ShellWatch {
   private boolean isOf(Set<String> verbs) {
     long now = clock.nanos();
     doneAt.values().removeIf(at -> now - at >= AFTER_COMMAND.toNanos());
-    return isBusy && verbs.contains(verb) || !Collections.disjoint(doneAt.keySet(), verbs);
+    return (isBusy && verbs.contains(verb)) || !Collections.disjoint(doneAt.keySet(), verbs);
   }
 
   /** Shows what is new, if a line is edited and can be drawn around. */
