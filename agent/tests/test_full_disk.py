@@ -1,10 +1,10 @@
-"""A run whose node has no room left, on a real small disk where one can be mounted."""
+"""A run whose node has no room left, on a real small disk where one can be mounted, or whose disk refuses some files."""
 import os
 import subprocess
 import unittest
 
 import test_supervisor as base
-from gpush_agent.runs import rundir
+from gpush_agent.runs import rundir, supervisor
 
 
 class FullDiskTest(base.RunTest):
@@ -38,6 +38,49 @@ class FullDiskTest(base.RunTest):
         for pid in pids:
             os.waitpid(pid, 0)
         self.assertEqual(subprocess.call(["umount", self.state]), 0, "something is still open on the disk")
+
+
+class RefusedTest(base.RunTest):
+    """A folder in the place of a file is refused as by a quota or a lost file server, also where room was reserved."""
+
+    def in_place_of(self, run, name):
+        path = os.path.join(rundir.folder_of(self.state, run), name)
+        if os.path.exists(path):
+            os.unlink(path)
+        os.mkdir(path)
+        return path
+
+    def starting(self, **numbers):
+        """A run whose ranks wait for the file `go`."""
+        for name, value in numbers.items():
+            self.addCleanup(setattr, supervisor, name, getattr(supervisor, name))
+            setattr(supervisor, name, value)
+        self.script("while not os.path.exists('go'):\n    time.sleep(0.01)\nsys.exit(5)\n")
+        return self.start(self.spec(procs=1, world=1, slots=["0"]))
+
+    def go(self):
+        open(os.path.join(self.cwd, "go"), "w").close()
+
+    def test_a_result_that_is_refused_for_a_moment_is_written_later(self):
+        run = self.starting(RESULT_PAUSE=0.02)
+        refusing = self.in_place_of(run, "exit.json.new")
+        output = self.follow(run)
+        self.go()
+        base.until(lambda: output.events("ended"), what="the record of the end")
+        os.rmdir(refusing)
+        output.finish()
+        self.assertEqual(self.status(run)["exit"]["exit"], 5)
+
+    def test_a_result_that_is_refused_for_good_does_not_keep_the_node(self):
+        run = self.starting(RESULT_PAUSE=0.02, RESULT_SECONDS=0.1)
+        refusing = self.in_place_of(run, "exit.json.new")
+        self.go()
+        self.follow(run).finish()
+        status = self.status(run)
+        self.assertEqual((status["alive"], status["exit"]["lost"]), (False, True))
+        os.rmdir(refusing)
+        self.status(run)
+        self.assertTrue(rundir.has_ended(rundir.folder_of(self.state, run)))
 
 
 if __name__ == "__main__":

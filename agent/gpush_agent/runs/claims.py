@@ -100,7 +100,10 @@ class Claims:
     def free(self):
         """Everything but the lock."""
         for fd in self.slots + ([self.reserved] if self.reserved >= 0 else []):
-            os.close(fd)
+            try:
+                os.close(fd)
+            except OSError:     # NFS says here what it could not write; it is closed
+                pass
         self.slots, self.reserved = [], -1
         if self.tmp is not None:
             shutil.rmtree(self.tmp, ignore_errors=True)

@@ -147,9 +147,9 @@ def list(agent, params):
 
 def status(agent, params):
     folder = _known(agent, params)
-    if rundir.is_over(folder):
-        rundir.clean_lost(agent.state)
-    return _view(agent.state, params["run"])
+    refused = rundir.clean_lost(agent.state) if rundir.is_over(folder) else ()
+    view = _view(agent.state, params["run"])
+    return dict(view, exit=rundir.LOST) if folder in refused else view
 
 
 def _known(agent, params):

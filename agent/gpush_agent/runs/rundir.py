@@ -18,6 +18,7 @@ ASIDE = ".aside"
 CLAIMS = "claims"           # locked while a run claims: until it has its own lock, it looks like one that is lost
 CLAIM_SECONDS = 20.0
 PROGRAM, NOTEBOOK = KINDS = ("program", "notebook")
+LOST = {"exit": None, "signal": None, "first": None, "stopped": False, "lost": True}
 SWEEPS = 5                  # what is killed may have forked meanwhile
 
 
@@ -146,14 +147,15 @@ def write_exit(folder, value):
 
 def clean_lost(state):
     """Supervisors that were killed: what they left is ended and removed. Their ranks were killed with them by the kernel;
-    what those had started is found by a variable in its environment."""
+    what those had started is found by a variable in its environment. Returns the folders in which that could not be written down,
+    as on a full disk: next time."""
     if not lost(state):
-        return
+        return []
     claims = claiming(state)
     if claims is None:
-        return                  # next time
+        return []               # next time
     try:
-        end_lost(state)
+        return end_lost(state)
     finally:
         os.close(claims)
 
@@ -164,6 +166,7 @@ def lost(state):
 
 
 def end_lost(state):
+    refused = []
     for folder in lost(state):
         lock = read(folder, "lock")
         pids = set(lock.get("ranks", ()))
@@ -172,9 +175,10 @@ def end_lost(state):
                 shutil.rmtree(lock["tmp"], ignore_errors=True)
             leftovers.clean_shared_memory({}, set(), pids)
             try:
-                write_exit(folder, {"exit": None, "signal": None, "first": None, "stopped": False, "lost": True})
-            except OSError:     # a full disk: next time
-                pass
+                write_exit(folder, LOST)
+            except OSError:
+                refused.append(folder)
+    return refused
 
 
 def sweep(mark, pids):
