@@ -55,7 +55,7 @@ class Claims:
         self.started = time.monotonic()
         self.sign({"mark": mark})
         rundir.write(self.folder, "spec.json", self.spec)
-        rundir.reserve_exit(self.folder)
+        rundir.reserve(self.folder)
         os.makedirs(self.spec["outputs"], exist_ok=True)
 
     def claim(self, slot):

@@ -12,6 +12,7 @@ from . import leftovers
 
 MAX_RUN = 10 ** 9
 EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full disk must not cost the exit status
+STOP_ROOM = 4096
 EARLIER = 4                 # attempts of a run that was started again; each has its output
 BEFORE = "before"           # the folder of the attempt before, inside that of the next one
 ASIDE = ".aside"
@@ -126,23 +127,39 @@ def write(folder, name, value):
     replace(os.path.join(folder, name), json.dumps(value))
 
 
-def reserve_exit(folder):
-    with open(os.path.join(folder, "exit.json.new"), "w") as file:
-        file.write(" " * EXIT_ROOM)
+def reserve(folder):
+    """Room for what a full disk must not cost: the exit status, and a request to stop."""
+    for name, size in (("exit.json", EXIT_ROOM), ("stop.json", STOP_ROOM)):
+        with open(os.path.join(folder, name + ".new"), "w") as file:
+            file.write(" " * size)
 
 
 def write_exit(folder, value):
-    """Into the room that was reserved; blanks at the end are JSON, too. If the folder was removed, nothing is written."""
-    path = os.path.join(folder, "exit.json")
+    """If the folder was removed, nothing is written."""
     try:
-        fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.pwrite(fd, json.dumps(value).encode(), 0)
-        finally:
-            os.close(fd)
-        os.rename(path + ".new", path)
+        write_reserved(folder, "exit.json", value, EXIT_ROOM)
     except FileNotFoundError:
         pass
+
+
+def write_stop(folder, value):
+    """Whole if there is room; else into what was reserved, or over the one before, which then lies there."""
+    try:
+        write(folder, "stop.json", value)
+    except OSError:
+        has_room = os.path.exists(os.path.join(folder, "stop.json.new"))
+        write_reserved(folder, "stop.json", value, STOP_ROOM, ".new" if has_room else "")
+
+
+def write_reserved(folder, name, value, room, at=".new"):
+    """Blanks at the end are JSON, too."""
+    path = os.path.join(folder, name)
+    fd = os.open(path + at, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.pwrite(fd, json.dumps(value).encode().ljust(room), 0)
+    finally:
+        os.close(fd)
+    os.rename(path + at, path)
 
 
 def clean_lost(state):

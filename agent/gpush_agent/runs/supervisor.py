@@ -26,6 +26,7 @@ TAIL = 65536                # of what a rank or torchrun says last
 RESULT_SECONDS = 60.0       # a disk that does not take the result of a run is asked again for so long
 RESULT_PAUSE = 1.0
 ASKED = "asked"             # the reason of a stop on request
+NOT_WRITTEN = {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}     # of a stop whose stop.json is not there
 EARLY_MS = 60000            # an address that is in use shows within this time (importing torch may take most of it)
 
 
@@ -80,6 +81,7 @@ class Supervisor:
         for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGUSR2):
             signal.signal(number, signal.SIG_IGN)
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
+        signal.signal(signal.SIGINT, lambda number, frame: self.loop.after(0, lambda: self.obey(NOT_WRITTEN)))
         signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
         self.evidence = evidence.Evidence([self.spec["cwd"], self.claims.tmp, self.spec["outputs"]])
@@ -333,7 +335,9 @@ class Supervisor:
         if not word and self.taken_s is not None:
             self.taken()
             return
-        word = word or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}
+        self.obey(word or NOT_WRITTEN)
+
+    def obey(self, word):
         number = getattr(signal, "SIG" + str(word.get("signal")), signal.SIGTERM)
         why = str(word.get("why"))
         if number == signal.SIGTERM and why != ASKED and self.is_terminated:
