@@ -1,10 +1,10 @@
-"""A run whose node has no room left, on a real small disk where one can be mounted."""
+"""A run whose node has no room left, on a real small disk where one can be mounted, or whose disk refuses some files."""
 import os
 import subprocess
 import unittest
 
 import test_supervisor as base
-from gpush_agent.runs import rundir
+from gpush_agent.runs import rundir, supervisor
 
 
 class FullDiskTest(base.RunTest):
@@ -17,9 +17,7 @@ class FullDiskTest(base.RunTest):
             self.skipTest("cannot mount a small disk: %s" % done.stderr.decode().strip())
 
     def tearDown(self):
-        self.supervisors, pids = [], self.supervisors
-        for pid in pids:
-            os.waitpid(pid, 0)
+        self.end_supervisors()
         subprocess.call(["umount", self.state], stderr=subprocess.DEVNULL)
         super().tearDown()
 
@@ -34,10 +32,85 @@ class FullDiskTest(base.RunTest):
         self.assertEqual(output.of(0).strip(b"x"), b"")
         self.assertEqual(self.refused(self.spec(outputs=os.path.join(self.state, "o"))).code, "no-space")
         self.assertEqual(rundir.numbers(self.state), [run])
+        self.unmount()
+
+    def test_full_disk_does_not_keep_a_run_from_being_stopped(self):
+        self.script("signal.signal(signal.SIGINT, lambda number, frame: open('asked', 'w').close())\n"
+                    "with open(os.environ['FULL'], 'wb', 0) as file:\n"
+                    "    for size in (4096, 1):\n"
+                    "        try:\n            while True:\n                file.write(b'x' * size)\n"
+                    "        except OSError:\n            pass\n"
+                    "open('full', 'w').close()\nwhile True:\n    time.sleep(1)\n")
+        run = self.start(self.spec(procs=1, world=1, slots=["0"], env={"FULL": os.path.join(self.state, "full")}))
+        base.until(lambda: os.path.exists(os.path.join(self.cwd, "full")), what="the full disk")
+        self.stop(run, grace=1000)
+        base.until(lambda: os.path.exists(os.path.join(self.cwd, "asked")), what="the signal")
+        self.stop(run, "KILL")
+        self.follow(run).finish()
+        ended = self.status(run)["exit"]
+        self.assertEqual((ended["stopped"], ended["signal"]), (True, 9))
+        self.unmount()
+
+    def unmount(self):
         self.supervisors, pids = [], self.supervisors
         for pid in pids:
             os.waitpid(pid, 0)
         self.assertEqual(subprocess.call(["umount", self.state]), 0, "something is still open on the disk")
+
+
+class RefusedTest(base.RunTest):
+    """A folder in the place of a file is refused as by a quota or a lost file server, also where room was reserved."""
+
+    def in_place_of(self, run, name):
+        path = os.path.join(rundir.folder_of(self.state, run), name)
+        if os.path.exists(path):
+            os.unlink(path)
+        os.mkdir(path)
+        return path
+
+    def starting(self, **numbers):
+        """A run whose ranks wait for the file `go`."""
+        for name, value in numbers.items():
+            self.addCleanup(setattr, supervisor, name, getattr(supervisor, name))
+            setattr(supervisor, name, value)
+        self.script("while not os.path.exists('go'):\n    time.sleep(0.01)\nsys.exit(5)\n")
+        run = self.start(self.spec(procs=1, world=1, slots=["0"]))
+        base.until(lambda: rundir.read(rundir.folder_of(self.state, run), "lock").get("ranks"), what="the rank")
+        return run
+
+    def go(self):
+        open(os.path.join(self.cwd, "go"), "w").close()
+
+    def test_a_result_that_is_refused_for_a_moment_is_written_later(self):
+        run = self.starting(RESULT_PAUSE=0.02)
+        refusing = self.in_place_of(run, "exit.json.new")
+        output = self.follow(run)
+        self.go()
+        base.until(lambda: output.events("ended"), what="the record of the end")
+        os.rmdir(refusing)
+        output.finish()
+        self.assertEqual(self.status(run)["exit"]["exit"], 5)
+
+    def test_a_result_that_is_refused_for_good_does_not_keep_the_node(self):
+        run = self.starting(RESULT_PAUSE=0.02, RESULT_SECONDS=0.1)
+        refusing = self.in_place_of(run, "exit.json.new")
+        self.go()
+        self.follow(run).finish()
+        status = self.status(run)
+        self.assertEqual((status["alive"], status["exit"]["lost"]), (False, True))
+        os.rmdir(refusing)
+        self.status(run)
+        self.assertTrue(rundir.has_ended(rundir.folder_of(self.state, run)))
+
+    def test_a_stop_that_is_refused_is_done_all_the_same(self):
+        self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job
+        run = self.starting()
+        for name in ("stop.json.new", "stop.json"):
+            self.in_place_of(run, name)
+        self.stop(run, grace=1000)
+        self.follow(run).finish()
+        ended = self.status(run)["exit"]
+        self.assertEqual((ended["stopped"], ended["signal"]), (True, 15))
 
 
 if __name__ == "__main__":

@@ -146,6 +146,14 @@ class RunTest(unittest.TestCase):
         self.run_number = 0
 
     def tearDown(self):
+        self.end_supervisors()
+        rundir.clean_lost(self.state)
+        shutil.rmtree(self.base, ignore_errors=True)
+        loop = self.agent.loop      # closed here, not by the collector in some later child
+        for part in (loop.selector, loop.wake_in, loop.wake_out):
+            part.close()
+
+    def end_supervisors(self):
         for pid in self.supervisors:
             for other in processes.descendants(pid) + [pid]:
                 processes.kill([other], signal.SIGKILL)
@@ -153,11 +161,6 @@ class RunTest(unittest.TestCase):
                 os.waitpid(pid, 0)
             except ChildProcessError:
                 pass
-        rundir.clean_lost(self.state)
-        shutil.rmtree(self.base, ignore_errors=True)
-        loop = self.agent.loop      # closed here, not by the collector in some later child
-        for part in (loop.selector, loop.wake_in, loop.wake_out):
-            part.close()
 
     def script(self, text, name="train.py"):
         with open(os.path.join(self.cwd, name), "w") as file:
@@ -263,7 +266,7 @@ class RanksTest(RunTest):
         for rank in (0, 1):
             self.assertFalse(os.path.exists(output.of(rank).decode().strip()))
         until(lambda: not rundir.is_alive(rundir.folder_of(self.state, 1)), what="the end of the supervisor")
-        self.assertEqual(sorted(os.listdir(rundir.folder_of(self.state, 1))), ["exit.json", "journal.0", "lock", "spec.json"])
+        self.assertEqual(sorted(os.listdir(rundir.folder_of(self.state, 1))), ["exit.json", "journal.0", "lock", "spec.json", "stop.json.new"])
 
     def test_exit_code_of_the_first_failing_rank_and_the_others_are_stopped(self):
         self.script("if rank == 1:\n    sys.exit(7)\ntime.sleep(1000)\n")

@@ -55,7 +55,7 @@ class Claims:
         self.started = time.monotonic()
         self.sign({"mark": mark})
         rundir.write(self.folder, "spec.json", self.spec)
-        rundir.reserve_exit(self.folder)
+        rundir.reserve(self.folder)
         os.makedirs(self.spec["outputs"], exist_ok=True)
 
     def claim(self, slot):
@@ -100,7 +100,10 @@ class Claims:
     def free(self):
         """Everything but the lock."""
         for fd in self.slots + ([self.reserved] if self.reserved >= 0 else []):
-            os.close(fd)
+            try:
+                os.close(fd)
+            except OSError:     # NFS says here what it could not write; it is closed
+                pass
         self.slots, self.reserved = [], -1
         if self.tmp is not None:
             shutil.rmtree(self.tmp, ignore_errors=True)

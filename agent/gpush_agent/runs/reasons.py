@@ -6,6 +6,7 @@ import signal
 
 MOST_TEXT = 300             # of a message: one line of a terminal or two
 NEAR_END = 20               # lines of stderr: an older traceback says nothing about an exit status that a program chose
+MOST_REASONS = 8            # different ones of a run
 FRAMES = 200                # of one traceback: a deep recursion repeats itself
 
 # torch puts it before each line that a rank writes when it fails.
@@ -275,6 +276,20 @@ def fault(lines, place):
 def same(one, other):
     """Whether two reasons are one and the same on two ranks."""
     return alike(one) == alike(other)
+
+
+def folded(failures):
+    """The failures, those with one reason together."""
+    found = []
+    for failure in failures:
+        for other in found:
+            if all(failure[name] == other[name] for name in ("exit", "signal", "asked")) and same(
+                    failure.get("reason") or {}, other.get("reason") or {}):
+                other["ranks"].append(failure["rank"])
+                break
+        else:
+            found.append(dict({name: value for name, value in failure.items() if name != "rank"}, ranks=[failure["rank"]]))
+    return found[:MOST_REASONS]
 
 
 def alike(reason):

@@ -91,7 +91,8 @@ def take_snapshot(agent, params):
 
 
 def stop(agent, params):
-    """Writes stop.json and wakes the supervisor; does not wait for its end."""
+    """Writes stop.json and wakes the supervisor; does not wait for its end. A disk that refuses it must not keep ranks running: then
+    INT, for which the supervisor reads nothing."""
     folder = _known(agent, params)
     name, why = params.get("signal", "INT"), str(params.get("why") or "asked")[:200]
     # A failure elsewhere gives as much time as one here, unless a peer knows how much of it is over.
@@ -110,14 +111,17 @@ def stop(agent, params):
     known = rundir.read(folder, "stop.json")
     if why != "asked" and (known.get("signal"), known.get("why")) == (name, why):
         return {}               # a failure elsewhere is told by the gateway and by the other nodes
+    failed = None
     try:
-        rundir.write(folder, "stop.json", word)
+        rundir.write_stop(folder, word)
     except OSError as error:
-        raise of_os_error(error, folder)
+        failed = error
     # No pid yet: it has not looked for stop.json yet, either.
     pid = rundir.read(folder, "lock").get("pid")
     if isinstance(pid, int):
-        processes.kill([pid], signal.SIGTERM)
+        processes.kill([pid], signal.SIGINT if failed else signal.SIGTERM)
+    elif failed:
+        raise of_os_error(failed, folder)
     return {}
 
 
@@ -147,9 +151,9 @@ def list(agent, params):
 
 def status(agent, params):
     folder = _known(agent, params)
-    if rundir.is_over(folder):
-        rundir.clean_lost(agent.state)
-    return _view(agent.state, params["run"])
+    refused = rundir.clean_lost(agent.state) if rundir.is_over(folder) else ()
+    view = _view(agent.state, params["run"])
+    return dict(view, exit=rundir.LOST) if folder in refused else view
 
 
 def _known(agent, params):

@@ -12,12 +12,14 @@ from . import leftovers
 
 MAX_RUN = 10 ** 9
 EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full disk must not cost the exit status
+STOP_ROOM = 4096
 EARLIER = 4                 # attempts of a run that was started again; each has its output
 BEFORE = "before"           # the folder of the attempt before, inside that of the next one
 ASIDE = ".aside"
 CLAIMS = "claims"           # locked while a run claims: until it has its own lock, it looks like one that is lost
 CLAIM_SECONDS = 20.0
 PROGRAM, NOTEBOOK = KINDS = ("program", "notebook")
+LOST = {"exit": None, "signal": None, "first": None, "stopped": False, "lost": True}
 SWEEPS = 5                  # what is killed may have forked meanwhile
 
 
@@ -125,35 +127,52 @@ def write(folder, name, value):
     replace(os.path.join(folder, name), json.dumps(value))
 
 
-def reserve_exit(folder):
-    with open(os.path.join(folder, "exit.json.new"), "w") as file:
-        file.write(" " * EXIT_ROOM)
+def reserve(folder):
+    """Room for what a full disk must not cost: the exit status, and a request to stop."""
+    for name, size in (("exit.json", EXIT_ROOM), ("stop.json", STOP_ROOM)):
+        with open(os.path.join(folder, name + ".new"), "w") as file:
+            file.write(" " * size)
 
 
 def write_exit(folder, value):
-    """Into the room that was reserved; blanks at the end are JSON, too. If the folder was removed, nothing is written."""
-    path = os.path.join(folder, "exit.json")
+    """If the folder was removed, nothing is written."""
     try:
-        fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.pwrite(fd, json.dumps(value).encode(), 0)
-        finally:
-            os.close(fd)
-        os.rename(path + ".new", path)
+        write_reserved(folder, "exit.json", value, EXIT_ROOM)
     except FileNotFoundError:
         pass
 
 
+def write_stop(folder, value):
+    """Whole if there is room; else into what was reserved, or over the one before, which then lies there."""
+    try:
+        write(folder, "stop.json", value)
+    except OSError:
+        has_room = os.path.exists(os.path.join(folder, "stop.json.new"))
+        write_reserved(folder, "stop.json", value, STOP_ROOM, ".new" if has_room else "")
+
+
+def write_reserved(folder, name, value, room, at=".new"):
+    """Blanks at the end are JSON, too."""
+    path = os.path.join(folder, name)
+    fd = os.open(path + at, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.pwrite(fd, json.dumps(value).encode().ljust(room), 0)
+    finally:
+        os.close(fd)
+    os.rename(path + at, path)
+
+
 def clean_lost(state):
     """Supervisors that were killed: what they left is ended and removed. Their ranks were killed with them by the kernel;
-    what those had started is found by a variable in its environment."""
+    what those had started is found by a variable in its environment. Returns the folders in which that could not be written down,
+    as on a full disk: next time."""
     if not lost(state):
-        return
+        return []
     claims = claiming(state)
     if claims is None:
-        return                  # next time
+        return []               # next time
     try:
-        end_lost(state)
+        return end_lost(state)
     finally:
         os.close(claims)
 
@@ -164,6 +183,7 @@ def lost(state):
 
 
 def end_lost(state):
+    refused = []
     for folder in lost(state):
         lock = read(folder, "lock")
         pids = set(lock.get("ranks", ()))
@@ -172,9 +192,10 @@ def end_lost(state):
                 shutil.rmtree(lock["tmp"], ignore_errors=True)
             leftovers.clean_shared_memory({}, set(), pids)
             try:
-                write_exit(folder, {"exit": None, "signal": None, "first": None, "stopped": False, "lost": True})
-            except OSError:     # a full disk: next time
-                pass
+                write_exit(folder, LOST)
+            except OSError:
+                refused.append(folder)
+    return refused
 
 
 def sweep(mark, pids):

@@ -23,8 +23,10 @@ SETTLE = 0.2                # of this, for ranks that fail for the same reason: 
 STUCK = 10.0                # seconds after KILL: what is still there waits in the kernel, and is named
 POLL = 0.05
 TAIL = 65536                # of what a rank or torchrun says last
-MOST_REASONS = 8            # different ones that are written down
+RESULT_SECONDS = 60.0       # a disk that does not take the result of a run is asked again for so long
+RESULT_PAUSE = 1.0
 ASKED = "asked"             # the reason of a stop on request
+NOT_WRITTEN = {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}     # of a stop whose stop.json is not there
 EARLY_MS = 60000            # an address that is in use shows within this time (importing torch may take most of it)
 
 
@@ -79,6 +81,7 @@ class Supervisor:
         for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGUSR2):
             signal.signal(number, signal.SIG_IGN)
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
+        signal.signal(signal.SIGINT, lambda number, frame: self.loop.after(0, lambda: self.obey(NOT_WRITTEN)))
         signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
         self.evidence = evidence.Evidence([self.spec["cwd"], self.claims.tmp, self.spec["outputs"]])
@@ -332,7 +335,9 @@ class Supervisor:
         if not word and self.taken_s is not None:
             self.taken()
             return
-        word = word or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}
+        self.obey(word or NOT_WRITTEN)
+
+    def obey(self, word):
         number = getattr(signal, "SIG" + str(word.get("signal")), signal.SIGTERM)
         why = str(word.get("why"))
         if number == signal.SIGTERM and why != ASKED and self.is_terminated:
@@ -439,27 +444,23 @@ class Supervisor:
         if self.port_taken():
             value["port_taken"] = self.spec["master"]["port"]
         if first:
-            value["failures"] = self.folded()
+            from . import reasons
+            value["failures"] = reasons.folded(self.failures)
             value["left"] = self.look_around()
             while len(json.dumps(value)) > rundir.EXIT_ROOM - 64 and value["failures"]:
                 value["failures"].pop()
         self.journal.event(dict(value, event="ended"))
-        rundir.write_exit(self.folder, value)
-        self.loop.running = False
+        self.write_result(value, self.loop.clock() + RESULT_SECONDS)
 
-    def folded(self):
-        """The failures, those with one reason together."""
-        from . import reasons
-        found = []
-        for failure in self.failures:
-            for other in found:
-                if all(failure[name] == other[name] for name in ("exit", "signal", "asked")) and reasons.same(
-                        failure.get("reason") or {}, other.get("reason") or {}):
-                    other["ranks"].append(failure["rank"])
-                    break
-            else:
-                found.append(dict({name: value for name, value in failure.items() if name != "rank"}, ranks=[failure["rank"]]))
-        return found[:MOST_REASONS]
+    def write_result(self, value, until):
+        """A run whose result cannot be written is lost in the end: it must not keep the node."""
+        try:
+            rundir.write_exit(self.folder, value)
+        except OSError:
+            if self.loop.clock() < until:
+                self.loop.after(RESULT_PAUSE, lambda: self.write_result(value, until))
+                return
+        self.loop.running = False
 
     def look_around(self):
         """What is left of a run that failed: that must not cost its exit status."""

@@ -30,7 +30,7 @@ public final class FakeNode implements NodeCalls {
   // guarded by lock
   private final TreeMap<Integer, Run> runs = new TreeMap<>();
   private final ArrayDeque<String> refusals = new ArrayDeque<>();
-  private final ArrayDeque<AgentFailure> listFailures = new ArrayDeque<>();
+  private final Map<String, ArrayDeque<AgentFailure>> failures = new TreeMap<>();
   private final List<String> calls = new ArrayList<>();
   private final List<Long> kept = new ArrayList<>();
   private Optional<String> keepsNot = Optional.empty();
@@ -244,6 +244,7 @@ public final class FakeNode implements NodeCalls {
   public Json call(String method, Json.Obj params) {
     synchronized (lock) {
       requireThere();
+      failIfAsked(method);
       int run = params.number("run").map(Math::toIntExact).orElse(0);
       lock.notifyAll();
       return switch (method) {
@@ -262,9 +263,6 @@ public final class FakeNode implements NodeCalls {
   }
 
   private Json list(Json params) {
-    if (!listFailures.isEmpty()) {
-      throw new GpushException(listFailures.poll());
-    }
     int before = params.integer("before").orElse(Integer.MAX_VALUE);
     return Json.array(
         runs.headMap(before, false).descendingMap().entrySet().stream()
@@ -274,10 +272,17 @@ public final class FakeNode implements NodeCalls {
             .toList());
   }
 
-  /** The next run.list fails so. */
-  void failList(AgentFailure failure) {
+  /** The next call of this method fails so; "follow" is one, too. */
+  void fail(String method, AgentFailure failure) {
     synchronized (lock) {
-      listFailures.add(failure);
+      failures.computeIfAbsent(method, _ -> new ArrayDeque<>()).add(failure);
+    }
+  }
+
+  private void failIfAsked(String method) {
+    ArrayDeque<AgentFailure> asked = failures.getOrDefault(method, new ArrayDeque<>());
+    if (!asked.isEmpty()) {
+      throw new GpushException(asked.poll());
     }
   }
 
@@ -364,6 +369,7 @@ public final class FakeNode implements NodeCalls {
     int number = arguments.number("run").map(Math::toIntExact).orElse(0);
     synchronized (lock) {
       requireThere();
+      failIfAsked("follow");
       Run run = runs.get(number);
       int offset = arguments.number("offset").map(Math::toIntExact).orElse(0);
       if (run == null) {

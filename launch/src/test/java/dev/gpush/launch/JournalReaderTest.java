@@ -1,9 +1,15 @@
 package dev.gpush.launch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.journal.JournalReader;
+import dev.gpush.launch.journal.NodeEnd;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -20,5 +26,35 @@ final class JournalReaderTest {
     new JournalReader(node, 0, 1, Json.object("since_s", 10)).follow((_, _, _) -> {});
 
     assertEquals(List.of("start 1", "follow 1 since", "follow 1"), node.calls());
+  }
+
+  /** A new agent on a node that is short of memory says these. */
+  @Test
+  void aRefusalThatMayPassIsNoEnd() throws Exception {
+    var node = new FakeNode();
+    node.call("run.start", Json.object("run", 1, "spec", Json.object()));
+    node.fail("follow", new AgentFailure.Refused("follow", "limit", Json.object()));
+    node.breakStreams(FakeNode.Reader.FOLLOWER, new FakeNode.Break(0, false));
+    node.fail("run.status", new AgentFailure.Refused("run.status", "timeout", Json.object()));
+    node.fail("follow", new AgentFailure.LinkOver(0, "its agent was replaced by another one"));
+    node.end(1, "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}");
+
+    NodeEnd end = new JournalReader(node, 0, 1, Json.object()).follow((_, _, _) -> {});
+
+    assertFalse(end.isLost());
+  }
+
+  @Test
+  void aLinkThatStaysOverIsTheEnd() {
+    var over = new GpushException(new AgentFailure.LinkOver(0, "released"));
+    var node =
+        new CallsOnly(
+            _ -> {
+              throw over;
+            });
+
+    var reader = new JournalReader(node, 0, 1, Json.object());
+
+    assertSame(over, assertThrows(GpushException.class, () -> reader.follow((_, _, _) -> {})));
   }
 }

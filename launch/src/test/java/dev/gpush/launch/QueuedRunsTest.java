@@ -134,8 +134,10 @@ final class QueuedRunsTest {
   @Test
   void waitsForNodesThatCannotAnswerNow() throws Exception {
     Task<RunView, RuntimeException> second = waits();
-    nodes.get(0).failList(new AgentFailure.Refused("run.list", "timeout", Json.object()));
-    nodes.get(1).failList(new AgentFailure.LinkOver(1, "its agent was replaced by another one"));
+    nodes.get(0).fail("run.list", new AgentFailure.Refused("run.list", "timeout", Json.object()));
+    nodes
+        .get(1)
+        .fail("run.list", new AgentFailure.LinkOver(1, "its agent was replaced by another one"));
     nodes.get(0).end(1, OK);
 
     assertEquals(2, second.get().number());

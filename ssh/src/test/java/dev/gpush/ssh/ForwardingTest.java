@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.Test;
 class ForwardingTest {
   /** Two hundred at once: over a shorter queue the kernel resets what it cannot hold. */
   private static final int BACKLOG = 1_000;
+
+  private static final int LIMIT_SECONDS = 60;
 
   private static final int THOUSAND = 1_100;
 
@@ -207,6 +210,21 @@ class ForwardingTest {
         "hello\ngot 5\n", converse(SocketChannel.open(UnixDomainSocketAddress.of(remote)), 5));
     end(ssh);
     isRemoved(remote.toString());
+  }
+
+  /** As after the end of a session or of the node's agent: autossh connects again. */
+  @Test
+  void aListenerThatEndsWithItsNodeEndsTheConnection() throws Exception {
+    try (var own = new SshGatewayFixture()) {
+      Path remote = own.folder().resolve("r");
+      Process ssh = own.ssh("-N", "-R", remote + ":127.0.0.1:" + port(), "devbox").start();
+      own.ssh("devbox", "while ! [ -e '" + remote + "' ]; do sleep 0.05; done").run();
+
+      own.node().control("release");
+
+      assertTrue(ssh.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS));
+      assertEquals(255, ssh.exitValue());
+    }
   }
 
   @Test

@@ -18,6 +18,9 @@ public final class JournalReader {
   /** A stream that ended too early is opened again after this. */
   private static final Duration PAUSE = Duration.ofMillis(200);
 
+  /** So often in a row a link that is over may still be one whose agent was just replaced. */
+  private static final int MOST_OVER = 3;
+
   private final NodeCalls node;
   private final int run;
   private final Json.Obj selection;
@@ -40,20 +43,31 @@ public final class JournalReader {
   /** Gives existing and new records, until this node's part of the run has ended. */
   public NodeEnd follow(RunJournal.Entries entries) throws InterruptedException {
     Optional<NodeEnd> known = Optional.empty();
+    int over = 0;
     while (true) {
-      boolean isWhole = stream(true, entries);
-      if (end.isPresent()) {
-        return end.get();
+      try {
+        boolean isWhole = stream(true, entries);
+        if (end.isPresent()) {
+          return end.get();
+        }
+        // A supervisor that was killed wrote no last record. A stream that was opened after its end
+        // was known, and did not break, has delivered everything.
+        if (isWhole && known.isPresent()) {
+          return known.get();
+        }
+        known = ended();
+        over = 0;
+        if (known.isPresent()) {
+          continue;
+        }
+      } catch (GpushException failed) {
+        boolean isOver = failed.failure() instanceof AgentFailure.LinkOver;
+        over = isOver ? over + 1 : 0;
+        if (node.isLost() || over > MOST_OVER || !(isOver || NodeCalls.mayPass(failed))) {
+          throw failed;
+        }
       }
-      // A supervisor that was killed wrote no last record. A stream that was opened after its end
-      // was known, and did not break, has delivered everything.
-      if (isWhole && known.isPresent()) {
-        return known.get();
-      }
-      known = ended();
-      if (known.isEmpty()) {
-        Thread.sleep(PAUSE);
-      }
+      Thread.sleep(PAUSE);
     }
   }
 

@@ -24,6 +24,12 @@ public interface NodeCalls {
     return false;
   }
 
+  /** Whether a node refused because its disk hangs or it has too few descriptors: both may pass. */
+  static boolean mayPass(GpushException failed) {
+    return failed.failure() instanceof AgentFailure.Refused(_, var code, _)
+        && (code.equals("timeout") || code.equals("limit"));
+  }
+
   /** A {@code call} stream of docs/technical/link.md. */
   Json call(String method, Json.Obj params) throws InterruptedException;
 

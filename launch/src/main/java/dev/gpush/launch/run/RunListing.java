@@ -22,9 +22,6 @@ public record RunListing(LaunchSite site, Tasks tasks) {
 
   private static final String METHOD = "run.list";
 
-  /** A disk that hangs, and too few descriptors: both may pass. */
-  private static final Set<String> SILENT = Set.of("timeout", "limit");
-
   /** Those in progress, of each of these nodes. */
   public List<List<Json>> alive(Set<Integer> nodes) throws InterruptedException {
     return list(Json.object("alive", true), node -> nodes.contains(node.info().index()));
@@ -54,9 +51,9 @@ public record RunListing(LaunchSite site, Tasks tasks) {
 
   /** Whether a node could not list its runs now; it may at the next look. */
   public static boolean isSilent(GpushException failed) {
-    return failed.failure() instanceof AgentFailure.Refused(var what, var code, _)
+    return failed.failure() instanceof AgentFailure.Refused(var what, _, _)
         && what.equals(METHOD)
-        && SILENT.contains(code);
+        && NodeCalls.mayPass(failed);
   }
 
   private List<List<Json>> list(Json.Obj which, Predicate<LaunchNode> asked)

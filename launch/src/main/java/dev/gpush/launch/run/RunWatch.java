@@ -344,22 +344,26 @@ public final class RunWatch {
     }
   }
 
-  /** Tells all nodes; one that does not know the run has nothing to end. */
+  /** Tells all nodes, also if one refuses; one that does not know the run has nothing to end. */
   public void stop(String signal, Duration grace, String why) throws InterruptedException {
     double seconds = grace.toMillis() / 1000.0;
     Json.Obj order =
         Json.object("run", record().number(), "signal", signal, "grace_s", seconds, "why", why);
-    tasks.each("stop", record().parts(), part -> stopNode(calls(part.node()), order));
+    List<Optional<GpushException>> failures =
+        tasks.each("stop", record().parts(), part -> stopNode(calls(part.node()), order));
+    Optional<GpushException> first = failures.stream().flatMap(Optional::stream).findFirst();
+    if (first.isPresent()) {
+      throw first.get();
+    }
   }
 
-  private static Json stopNode(NodeCalls node, Json.Obj order) throws InterruptedException {
+  private static Optional<GpushException> stopNode(NodeCalls node, Json.Obj order)
+      throws InterruptedException {
     try {
-      return node.call("run.stop", order);
+      node.call("run.stop", order);
+      return Optional.empty();
     } catch (GpushException failed) {
-      if (RunStart.isRefused(failed, "not-found")) {
-        return Json.object();
-      }
-      throw failed;
+      return RunStart.isRefused(failed, "not-found") ? Optional.empty() : Optional.of(failed);
     }
   }
 

@@ -10,9 +10,11 @@ import dev.gpush.ssh.connection.Connections;
 import dev.gpush.ssh.connection.Listeners;
 import dev.gpush.ssh.connection.Replies;
 import dev.gpush.ssh.connection.Route;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 
@@ -133,8 +135,26 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
 
     @Override
     public void closed(Json.Obj reason) {
-      listeners().forget(bound.name(), listener);
+      boolean isLost = listeners().forget(bound.name(), listener);
       reply.fail();
+      if (isLost) {
+        disconnect();
+      }
+    }
+
+    /**
+     * The protocol has no word for a listener that ended; a client that is alone connects again.
+     */
+    private void disconnect() {
+      try {
+        service
+            .getSession()
+            .disconnect(
+                SshConstants.SSH2_DISCONNECT_BY_APPLICATION,
+                "the node no longer listens on " + bound.name() + " (-R); connect again");
+      } catch (IOException gone) {
+        // The client has ended already.
+      }
     }
   }
 }

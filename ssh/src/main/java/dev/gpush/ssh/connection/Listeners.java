@@ -43,10 +43,10 @@ public final class Listeners {
     return stream.isPresent();
   }
 
-  /** The stream has ended by itself. */
-  public synchronized void forget(String name, LinkStream stream) {
+  /** The stream has ended. True when it listened, and neither the client nor its end ended it. */
+  public synchronized boolean forget(String name, LinkStream stream) {
     asked.remove(stream);
-    streams.remove(name, stream);
+    return streams.remove(name, stream);
   }
 
   void closeAll() {
