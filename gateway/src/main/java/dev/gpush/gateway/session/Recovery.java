@@ -285,7 +285,7 @@ final class Recovery {
     for (var bid : states.entrySet()) {
       switch (bid.getValue()) {
         case BidState.Whole(var backend, var gang) -> {
-          session.move(session.entry().won(bid.getKey(), gang), backend);
+          session.moveAnyway(session.entry().won(bid.getKey(), gang), backend);
           takeOver(session);
           return;
         }
@@ -313,7 +313,7 @@ final class Recovery {
     Bid top = kept.getFirst();
     Backend first = backends.named(top.backend()).map(top::at).orElse(session.backend());
     Reservation was = session.entry().reservation();
-    session.move(session.entry().with(was.asking(kept, was.inherit())), first);
+    session.moveAnyway(session.entry().with(was.asking(kept, was.inherit())), first);
     session.waits(waits);
   }
 
@@ -378,7 +378,7 @@ final class Recovery {
     }
     switch (session.backend().observe(session.gang())) {
       case Observation.Gone(var reason) -> {
-        session.change(was -> was.in(SessionState.RELEASING, reason));
+        session.changeAnyway(was -> was.in(SessionState.RELEASING, reason));
         finishRelease(session);
         return;
       }
@@ -398,12 +398,12 @@ final class Recovery {
       links.watch(session);
       return;
     }
-    session.change(was -> was.in(SessionState.READY, ""));
+    session.changeAnyway(was -> was.in(SessionState.READY, ""));
     links.observeSoon(session);
   }
 
   private void finishRelease(LiveSession session) throws InterruptedException {
     releases.releaseAll(session);
-    session.change(was -> was.in(SessionState.RELEASED, was.detail()));
+    session.changeAnyway(was -> was.in(SessionState.RELEASED, was.detail()));
   }
 }

@@ -17,7 +17,6 @@ import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Phrase;
-import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.RestartedAgents;
 import dev.gpush.gateway.session.live.SessionWork;
@@ -385,8 +384,7 @@ public final class SessionLinks {
     // Takes the turn, because a run that is being started relies on unchanged nodes.
     try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
-        LedgerEntry entry = session.entry();
-        session.moveAnyway(entry.with(entry.reservation().with(restart.now())));
+        session.changeAnyway(was -> was.with(was.reservation().with(restart.now())));
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

@@ -126,16 +126,11 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /** Writes the ledger first, then changes this object. */
-  public void move(LedgerEntry next) {
-    change(_ -> next);
-  }
-
-  /** As {@link #move}, from the entry as it is then: for what takes no turn. */
   public void change(UnaryOperator<LedgerEntry> change) {
     change(change, Optional.empty());
   }
 
-  /** As {@link #move}, to another backend than before. */
+  /** As {@link #change}, to another backend than before. */
   public void move(LedgerEntry next, Backend with) {
     change(_ -> next, Optional.of(with));
   }
@@ -159,19 +154,32 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * As {@link #move}, also if the ledger cannot be written: a full disk must not prevent a release.
-   * The next gateway then finds the same gang by the older entry.
+   * As {@link #change}, also if the ledger cannot be written: a full disk must neither prevent a
+   * release nor cause one. The next gateway then finds the same gang by the older entry.
    *
    * @return why the ledger could not be written
    */
-  public Optional<GpushException> moveAnyway(LedgerEntry next) {
+  public Optional<GpushException> changeAnyway(UnaryOperator<LedgerEntry> change) {
+    return changeAnyway(change, Optional.empty());
+  }
+
+  /** As {@link #changeAnyway}, to another backend than before. */
+  public void moveAnyway(LedgerEntry next, Backend with) {
+    changeAnyway(_ -> next, Optional.of(with));
+  }
+
+  private Optional<GpushException> changeAnyway(
+      UnaryOperator<LedgerEntry> change, Optional<Backend> with) {
+    writing.lock();
     try {
-      move(next);
+      change(change, with);
       return Optional.empty();
     } catch (GpushException unwritten) {
-      set(next, Optional.empty());
+      set(change.apply(entry()), with);
       changed();
       return Optional.of(unwritten);
+    } finally {
+      writing.unlock();
     }
   }
 
@@ -179,7 +187,7 @@ public final class LiveSession implements AutoCloseable {
   public void waits(String words) {
     LedgerEntry now = entry();
     if (now.state() != SessionState.QUEUED || !now.detail().equals(words)) {
-      moveAnyway(now.in(SessionState.QUEUED, words));
+      changeAnyway(was -> was.in(SessionState.QUEUED, words));
     }
   }
 
@@ -199,7 +207,7 @@ public final class LiveSession implements AutoCloseable {
 
   /** It could not be confirmed that the gang is gone. */
   public void leak(String why) {
-    moveAnyway(entry().in(SessionState.LEAKED, why));
+    changeAnyway(was -> was.in(SessionState.LEAKED, why));
   }
 
   /** The request failed: removes its ledger entry. */
@@ -263,7 +271,7 @@ public final class LiveSession implements AutoCloseable {
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
     long term = Math.max(entry().keeper().term(), other.term()) + 1;
-    moveAnyway(entry().keptBy(by, term).foreign(true));
+    changeAnyway(was -> was.keptBy(by, term).foreign(true));
     synchronized (this) {
       refused = List.of();
     }
@@ -271,12 +279,11 @@ public final class LiveSession implements AutoCloseable {
 
   /** The backend says that these nodes are gone for good: their links end, the others continue. */
   public void lose(Observation.Partly seen) {
-    List<Link> all;
     synchronized (this) {
       lost = Optional.of(seen);
-      all = links;
     }
     changed();
+    List<Link> all = links();
     seen.lost().stream()
         .filter(node -> node < all.size())
         .map(all::get)
@@ -464,14 +471,12 @@ public final class LiveSession implements AutoCloseable {
       work = Optional.empty();
       refused =
           last.stream().anyMatch(LinkState.Refused.class::isInstance)
-              ? last.stream().map(LiveSession::unlessRefused).toList()
+              ? last.stream()
+                  .map(one -> one instanceof LinkState.Refused ? one : new LinkState.Idle())
+                  .toList()
               : List.of();
     }
     changed();
-  }
-
-  private static LinkState unlessRefused(LinkState state) {
-    return state instanceof LinkState.Refused ? state : new LinkState.Idle();
   }
 
   private void endLinks() {
