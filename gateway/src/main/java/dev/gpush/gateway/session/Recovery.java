@@ -458,7 +458,18 @@ final class Recovery {
     links.observeSoon(session);
   }
 
+  private boolean isThereAndTaken(LiveSession session) throws InterruptedException {
+    return session.entry().grant().isPresent()
+        && !(session.backend().observe(session.gang()) instanceof Observation.Gone)
+        && links.isTaken(session);
+  }
+
+  /** Not that of a gang that another home has adopted since its release failed here. */
   private void finishRelease(LiveSession session) throws InterruptedException {
+    if (isThereAndTaken(session)) {
+      takeOver(session);
+      return;
+    }
     releases.releaseAll(session);
     session.changeAnyway(was -> was.in(SessionState.RELEASED, was.detail()));
   }

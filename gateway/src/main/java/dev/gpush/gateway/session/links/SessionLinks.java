@@ -240,6 +240,22 @@ public final class SessionLinks {
     }
   }
 
+  /**
+   * Whether another gateway has taken the gang under a higher term, as by adoption. Node 0 is asked
+   * by a link that ends at once; false also when it does not answer.
+   */
+  public boolean isTaken(LiveSession session) throws InterruptedException {
+    Gang gang = session.gang();
+    NodeInfo first = gang.nodes().getFirst();
+    try (Link link =
+        maker.make(session.backend(), gang, first, session.entry(), NO_TUNNEL, _ -> {})) {
+      connect(link, CONNECT_LIMIT);
+      return false;
+    } catch (GpushException failed) {
+      return failed.failure() instanceof AgentFailure.Superseded;
+    }
+  }
+
   private static String linking(LiveSession session) {
     return "linking " + Phrase.counted(session.gang().nodes().size(), "node");
   }
