@@ -271,7 +271,7 @@ public final class FailureText {
           Message.of(
               session + " has ended here, but " + backend + " may still hold resources of it",
               "gpush could not confirm that this is gone: " + what,
-              "gpush doctor");
+              "gpush down -s " + session);
     };
   }
 

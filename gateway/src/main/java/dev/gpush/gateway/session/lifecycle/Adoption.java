@@ -90,7 +90,7 @@ public final class Adoption {
     try (TurnQueue.Turn _ = taken.turn()) {
       boolean isOurs = false;
       try {
-        session.move(session.entry());
+        session.change(was -> was);
         connect(session, config, talk);
         isOurs = true;
       } finally {
@@ -101,7 +101,8 @@ public final class Adoption {
           registry.remove(session);
         }
       }
-      session.move(leased(session).in(SessionState.READY, ""));
+      LedgerEntry leased = leased(session);
+      session.change(_ -> leased.in(SessionState.READY, ""));
     }
     links.observeSoon(session);
     return session;

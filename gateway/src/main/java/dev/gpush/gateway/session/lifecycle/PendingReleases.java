@@ -7,7 +7,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.ledger.Bid;
-import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.TurnQueue;
 import java.time.Duration;
@@ -53,8 +52,7 @@ public final class PendingReleases {
     for (Bid bid : session.entry().others()) {
       try {
         release(bid);
-        LedgerEntry entry = session.entry();
-        session.moveAnyway(entry.with(entry.reservation().without(bid)));
+        session.changeAnyway(was -> was.with(was.reservation().without(bid)));
       } catch (GpushException stillThere) {
         failures.add(stillThere);
       }

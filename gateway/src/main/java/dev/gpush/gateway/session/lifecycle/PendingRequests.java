@@ -153,7 +153,9 @@ public final class PendingRequests {
       idleTime.apply(session, talk);
       String unsent = push(session, pending);
       session.work().live().view(Duration.ZERO).limitation().ifPresent(talk::say);
-      session.change(was -> was.in(SessionState.READY, unsent).traced(talk.trace()));
+      session
+          .changeAnyway(was -> was.in(SessionState.READY, unsent).traced(talk.trace()))
+          .ifPresent(unwritten -> talk.say(unwritten(session, unwritten)));
       isKept = true;
     } catch (GpushException failed) {
       if (session.superseded().isPresent()) {
@@ -186,9 +188,16 @@ public final class PendingRequests {
     }
   }
 
+  private static String unwritten(LiveSession session, GpushException failed) {
+    return session.name()
+        + " is ready, but this cannot be recorded: "
+        + FailureText.clause(failed.failure())
+        + "; the next gateway has to look for its nodes";
+  }
+
   private static void keepTrace(LiveSession session, PendingRequest pending) {
     if (session.entry().state() == SessionState.READY) {
-      session.moveAnyway(session.entry().traced(pending.traced().trace()));
+      session.changeAnyway(was -> was.traced(pending.traced().trace()));
     }
   }
 
@@ -215,7 +224,7 @@ public final class PendingRequests {
   }
 
   private static void note(LiveSession session, String why) {
-    session.moveAnyway(session.entry().in(SessionState.READY, why + "; gpush up tries again"));
+    session.changeAnyway(was -> was.in(SessionState.READY, why + "; gpush up tries again"));
   }
 
   /** The gateway ends, and the user has not cancelled the request. */
@@ -242,7 +251,7 @@ public final class PendingRequests {
         String why = "its nodes cannot be reached yet: " + FailureText.clause(failed.failure());
         if (!why.equals(told)) {
           talk.say(why);
-          session.moveAnyway(session.entry().in(SessionState.GRANTED, why));
+          session.changeAnyway(was -> was.in(SessionState.GRANTED, why));
         }
         told = why;
       }

@@ -53,7 +53,7 @@ public final class QueuedIdleTime {
             && idle.compareTo(entry.lease().idle()) > 0
             && isRenewed(session, idle);
     Duration settled = isLonger ? idle : entry.lease().idle();
-    session.change(was -> was.leased(new LeaseTerms(was.lease().hardEnd(), settled)));
+    session.changeAnyway(was -> was.leased(new LeaseTerms(was.lease().hardEnd(), settled)));
     if (isLonger) {
       talk.say(
           entry.name()

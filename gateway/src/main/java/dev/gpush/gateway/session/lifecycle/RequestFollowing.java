@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session.lifecycle;
 
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
@@ -49,14 +50,15 @@ public final class RequestFollowing {
       boolean hasWaited = session.isWaiting();
       giveUp(session, pending, talk);
       if (!pending.isReady()) {
-        if (!session.isOver()) {
+        requireReleased(session);
+        if (session.entry().state() == SessionState.READY) {
           talk.say(
               session.name()
                   + " was ready and keeps its nodes, without its whole environment; gpush up"
                   + " continues, gpush down -s "
                   + session.name()
                   + " gives them back");
-        } else if (hasWaited) {
+        } else if (session.isOver() && hasWaited) {
           talk.say(session.name() + ": the request was cancelled");
         }
         throw stop;
@@ -77,11 +79,23 @@ public final class RequestFollowing {
     }
   }
 
-  /** The same of the request that makes the session; false: there is none. */
+  /**
+   * The same of the request that makes the session; false: there is none. Fails if its release
+   * could not be confirmed.
+   */
   public static boolean giveUp(LiveSession session, Talk talk) {
     Optional<PendingRequest> pending = session.pending();
-    pending.ifPresent(each -> giveUp(session, each, talk));
+    if (pending.isPresent()) {
+      giveUp(session, pending.get(), talk);
+      requireReleased(session);
+    }
     return pending.isPresent();
+  }
+
+  private static void requireReleased(LiveSession session) {
+    if (session.entry().state() == SessionState.LEAKED) {
+      session.requireUsable();
+    }
   }
 
   public void sayWaited(LiveSession session, Talk talk) {

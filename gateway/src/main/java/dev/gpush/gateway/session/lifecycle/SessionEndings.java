@@ -143,7 +143,7 @@ public final class SessionEndings {
     List<String> words = session.workIfAny().map(work -> work.words(running)).orElse(List.of());
     try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
       session
-          .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
+          .changeAnyway(was -> was.in(SessionState.RELEASING, reason))
           .ifPresent(problem -> talk.say("the ledger cannot be written: " + problem.getMessage()));
       changed.run();
       session.stop();
@@ -160,7 +160,7 @@ public final class SessionEndings {
     } finally {
       session.close();
       if (isGone) {
-        session.moveAnyway(session.entry().in(SessionState.RELEASED, reason));
+        session.changeAnyway(was -> was.in(SessionState.RELEASED, reason));
         registry.remove(session);
       } else {
         session.leak(why);

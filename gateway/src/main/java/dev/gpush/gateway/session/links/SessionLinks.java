@@ -17,7 +17,6 @@ import dev.gpush.core.task.DurationText;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.text.Phrase;
-import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.RestartedAgents;
 import dev.gpush.gateway.session.live.SessionWork;
@@ -241,6 +240,22 @@ public final class SessionLinks {
     }
   }
 
+  /**
+   * Whether another gateway has taken the gang under a higher term, as by adoption. Node 0 is asked
+   * by a link that ends at once; false also when it does not answer.
+   */
+  public boolean isTaken(LiveSession session) throws InterruptedException {
+    Gang gang = session.gang();
+    NodeInfo first = gang.nodes().getFirst();
+    try (Link link =
+        maker.make(session.backend(), gang, first, session.entry(), NO_TUNNEL, _ -> {})) {
+      connect(link, CONNECT_LIMIT);
+      return false;
+    } catch (GpushException failed) {
+      return failed.failure() instanceof AgentFailure.Superseded;
+    }
+  }
+
   private static String linking(LiveSession session) {
     return "linking " + Phrase.counted(session.gang().nodes().size(), "node");
   }
@@ -385,8 +400,7 @@ public final class SessionLinks {
     // Takes the turn, because a run that is being started relies on unchanged nodes.
     try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
-        LedgerEntry entry = session.entry();
-        session.moveAnyway(entry.with(entry.reservation().with(restart.now())));
+        session.changeAnyway(was -> was.with(was.reservation().with(restart.now())));
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

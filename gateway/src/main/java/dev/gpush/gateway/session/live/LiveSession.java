@@ -32,11 +32,8 @@ public final class LiveSession implements AutoCloseable {
   private final Ledger ledger;
   private final ChangeSignal changes;
   private final SessionAgents agents = new SessionAgents(this);
-
   private final TurnQueue turns = new TurnQueue();
-
-  /** Held while the entry is written. */
-  private final ReentrantLock writing = new ReentrantLock();
+  private final ReentrantLock writing = new ReentrantLock(); // Held while the entry is written.
 
   // guarded by this: backend, entry, links, work, lost, gone, pending, refused, isForgotten,
   // isClosed, isObserved
@@ -126,16 +123,11 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /** Writes the ledger first, then changes this object. */
-  public void move(LedgerEntry next) {
-    change(_ -> next);
-  }
-
-  /** As {@link #move}, from the entry as it is then: for what takes no turn. */
   public void change(UnaryOperator<LedgerEntry> change) {
     change(change, Optional.empty());
   }
 
-  /** As {@link #move}, to another backend than before. */
+  /** As {@link #change}, to another backend than before. */
   public void move(LedgerEntry next, Backend with) {
     change(_ -> next, Optional.of(with));
   }
@@ -159,19 +151,32 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * As {@link #move}, also if the ledger cannot be written: a full disk must not prevent a release.
-   * The next gateway then finds the same gang by the older entry.
+   * As {@link #change}, also if the ledger cannot be written: a full disk must neither prevent a
+   * release nor cause one. The next gateway then finds the same gang by the older entry.
    *
    * @return why the ledger could not be written
    */
-  public Optional<GpushException> moveAnyway(LedgerEntry next) {
+  public Optional<GpushException> changeAnyway(UnaryOperator<LedgerEntry> change) {
+    return changeAnyway(change, Optional.empty());
+  }
+
+  /** As {@link #changeAnyway}, to another backend than before. */
+  public void moveAnyway(LedgerEntry next, Backend with) {
+    changeAnyway(_ -> next, Optional.of(with));
+  }
+
+  private Optional<GpushException> changeAnyway(
+      UnaryOperator<LedgerEntry> change, Optional<Backend> with) {
+    writing.lock();
     try {
-      move(next);
+      change(change, with);
       return Optional.empty();
     } catch (GpushException unwritten) {
-      set(next, Optional.empty());
+      set(change.apply(entry()), with);
       changed();
       return Optional.of(unwritten);
+    } finally {
+      writing.unlock();
     }
   }
 
@@ -179,7 +184,7 @@ public final class LiveSession implements AutoCloseable {
   public void waits(String words) {
     LedgerEntry now = entry();
     if (now.state() != SessionState.QUEUED || !now.detail().equals(words)) {
-      moveAnyway(now.in(SessionState.QUEUED, words));
+      changeAnyway(was -> was.in(SessionState.QUEUED, words));
     }
   }
 
@@ -197,9 +202,15 @@ public final class LiveSession implements AutoCloseable {
     }
   }
 
+  /** Another gateway of this home has written this entry; the ledger stays as it is. */
+  public void follow(LedgerEntry written, Backend at) {
+    set(written, Optional.of(at));
+    changed();
+  }
+
   /** It could not be confirmed that the gang is gone. */
   public void leak(String why) {
-    moveAnyway(entry().in(SessionState.LEAKED, why));
+    changeAnyway(was -> was.in(SessionState.LEAKED, why));
   }
 
   /** The request failed: removes its ledger entry. */
@@ -263,7 +274,7 @@ public final class LiveSession implements AutoCloseable {
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
     long term = Math.max(entry().keeper().term(), other.term()) + 1;
-    moveAnyway(entry().keptBy(by, term).foreign(true));
+    changeAnyway(was -> was.keptBy(by, term).foreign(true));
     synchronized (this) {
       refused = List.of();
     }
@@ -271,12 +282,11 @@ public final class LiveSession implements AutoCloseable {
 
   /** The backend says that these nodes are gone for good: their links end, the others continue. */
   public void lose(Observation.Partly seen) {
-    List<Link> all;
     synchronized (this) {
       lost = Optional.of(seen);
-      all = links;
     }
     changed();
+    List<Link> all = links();
     seen.lost().stream()
         .filter(node -> node < all.size())
         .map(all::get)
@@ -443,12 +453,10 @@ public final class LiveSession implements AutoCloseable {
    * are asked to release.
    */
   public void stop() {
-    boolean isAsked;
     synchronized (this) {
       isClosed = true;
-      isAsked = backend.capabilities().agentLinks().isPresent();
     }
-    if (isAsked) {
+    if (backend().capabilities().agentLinks().isPresent()) {
       workIfAny().ifPresent(SessionWork::close);
     } else {
       endLinks();
@@ -464,14 +472,12 @@ public final class LiveSession implements AutoCloseable {
       work = Optional.empty();
       refused =
           last.stream().anyMatch(LinkState.Refused.class::isInstance)
-              ? last.stream().map(LiveSession::unlessRefused).toList()
+              ? last.stream()
+                  .map(one -> one instanceof LinkState.Refused ? one : new LinkState.Idle())
+                  .toList()
               : List.of();
     }
     changed();
-  }
-
-  private static LinkState unlessRefused(LinkState state) {
-    return state instanceof LinkState.Refused ? state : new LinkState.Idle();
   }
 
   private void endLinks() {

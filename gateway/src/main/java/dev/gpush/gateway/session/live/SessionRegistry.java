@@ -142,7 +142,7 @@ public final class SessionRegistry {
       changes.signal();
     }
     if (!taken.session().name().equals(entry.name())) {
-      taken.session().moveAnyway(taken.session().entry());
+      taken.session().changeAnyway(was -> was);
     }
     return taken;
   }

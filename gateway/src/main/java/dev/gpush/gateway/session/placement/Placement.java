@@ -12,6 +12,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.Outlook.Answer;
@@ -220,7 +221,8 @@ public final class Placement {
         ask(List.of(bid));
         String what = "reserving " + wish.words() + " on " + backend.name();
         try (Talk.Step step = talk.phase(Stage.RESERVE, what)) {
-          session.move(session.entry().granted(backend.reserve(request(bid), waiter(step))));
+          Gang gang = backend.reserve(request(bid), waiter(step));
+          session.changeAnyway(was -> was.granted(gang));
           return true;
         } catch (GpushException failed) {
           requirePlace(failed);
@@ -271,7 +273,10 @@ public final class Placement {
       return bid.priced(RequestBuilder.price(config, name, session.entry()));
     }
 
-    /** Writes every bid to the ledger before its backend is asked. */
+    /**
+     * Writes every bid to the ledger before its backend is asked, or fails. What is written later
+     * may also be missing: the next gateway finds the gang by its bid.
+     */
     private void ask(List<Bid> bids) {
       Backend first = backend(bids.getFirst());
       sayUnused(bids);
@@ -325,7 +330,7 @@ public final class Placement {
               step.detail(all);
             }
             case ReservationRace.News.Granted(var bid, var gang) -> {
-              session.move(session.entry().won(bid, gang), backend(bid));
+              session.moveAnyway(session.entry().won(bid, gang), backend(bid));
               race.stop();
               if (bids.size() > 1) {
                 talk.say(bid.backend() + " was first to provide the nodes");
@@ -340,7 +345,7 @@ public final class Placement {
                 throw refusals.size() == 1 ? failed : nowhere(refusals);
               }
               Reservation rest = session.entry().reservation().givenUp(bid);
-              session.move(session.entry().with(rest), backend(rest.first()));
+              session.moveAnyway(session.entry().with(rest), backend(rest.first()));
               waiting.forget(bid);
               talk.say(FailureText.clause(bid.backend(), failed.failure()));
             }

@@ -385,28 +385,6 @@ final class GatewaySessionsTest {
   }
 
   @Test
-  void aFullDiskKeepsNoGang() throws Exception {
-    Files.createDirectories(rig.home());
-    var talk =
-        FakeTalk.at(
-            () -> {
-              try {
-                if (Files.isDirectory(rig.home().resolve("ledger"))) {
-                  Files.move(rig.home().resolve("ledger"), rig.path("aside"));
-                  Files.writeString(rig.home().resolve("ledger"), "");
-                }
-              } catch (IOException failed) {
-                throw new java.io.UncheckedIOException(failed);
-              }
-            });
-
-    assertThrows(GpushException.class, () -> sessions.up(ask(project, 1), talk));
-
-    assertEquals(List.of(), rig.held());
-    assertEquals(List.of(), sessions.list());
-  }
-
-  @Test
   void downReleasesAndTwoAtOnceAreOne() throws Exception {
     SessionView made = up(ask(project, 2));
     Path mine = Path.of(made.nodes().getFirst().info().workspace()).resolve("result.bin");

@@ -118,7 +118,7 @@ public final class SessionRig implements AutoCloseable {
     return folder.resolve(name);
   }
 
-  FakeTrouble trouble() {
+  public FakeTrouble trouble() {
     return trouble;
   }
 

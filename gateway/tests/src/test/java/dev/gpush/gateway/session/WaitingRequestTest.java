@@ -218,6 +218,41 @@ final class WaitingRequestTest {
     assertTrue(talk.lines().contains("devbox: the request was cancelled"));
   }
 
+  /** It was called a session that is ready and keeps its nodes. */
+  @Test
+  void ctrlCWhoseReleaseCannotBeConfirmedNamesTheLeak() throws Exception {
+    GatewaySessions gateway = gateway("hpc");
+    Command command = upAndWait(gateway, talk);
+    places.trouble("hpc").fail(Operation.RELEASE, Moment.BEFORE);
+
+    talk.cancel();
+    command.thread().get().interrupt();
+
+    assertEquals(leak(), command.failure());
+    assertFalse(
+        talk.lines().stream().anyMatch(line -> line.contains("keeps its nodes")),
+        talk.lines()::toString);
+    down(gateway);
+  }
+
+  /** As by gpush stop, which said that it is cancelled. */
+  @Test
+  void givingUpWhatCannotBeReleasedNamesTheLeak() throws Exception {
+    GatewaySessions gateway = gateway("hpc");
+    upAndWait(gateway, talk).hangUp();
+    places.trouble("hpc").fail(Operation.RELEASE, Moment.BEFORE);
+
+    var failed = assertThrows(GpushException.class, () -> gateway.giveUp(DEVBOX, talk));
+
+    assertEquals(leak(), failed.failure());
+    down(gateway);
+  }
+
+  private static Failure leak() {
+    return new SessionFailure.Leaked(
+        "devbox", "hpc", "fake cannot be used: pretended failure BEFORE RELEASE");
+  }
+
   @Test
   void ctrlCOfOneOfTwoLeavesThePlaceToTheOther() throws Exception {
     GatewaySessions gateway = gateway("hpc");

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
@@ -19,6 +20,8 @@ import dev.gpush.gateway.session.FakeTalk;
 import dev.gpush.gateway.session.ForgottenTest;
 import dev.gpush.gateway.session.GatewaySessions;
 import dev.gpush.gateway.session.SessionRig;
+import dev.gpush.testkit.fake.FakeTrouble.Moment;
+import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -105,6 +108,34 @@ final class AdoptionTest {
       again.recover();
       SessionRig.awaitSettled(again);
       assertEquals(List.of(SessionState.READY), SessionRig.states(again));
+    }
+  }
+
+  /** The first laptop ended the gang, with its runs, when its gateway was started again. */
+  @Test
+  void aReleaseThatFailedIsNotFinishedOnceAnotherHomeHasTheGang() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      GatewaySessions laptop = rig.gateway();
+      laptop.up(ask(rig.project("project"), 2), Talk.silent());
+      rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
+      assertInstanceOf(
+          BackendFailure.NotReleased.class,
+          refusal(() -> laptop.down(DEVBOX, true, Talk.silent())));
+      laptop.close();
+      GatewaySessions next = rig.gateway(rig.path("desk"), "me@desk");
+      adopt(next, true, rig.project("clone/project"));
+
+      GatewaySessions again = rig.gateway();
+      again.recover();
+
+      until(
+          "it looks on",
+          () ->
+              again.list().stream()
+                  .anyMatch(view -> view.detail().startsWith("held by me@desk; gpush up")));
+      assertEquals(List.of(SessionState.READY), SessionRig.states(next));
+      next.down(DEVBOX, true, Talk.silent());
+      until("it is gone there, too", () -> again.list().isEmpty());
     }
   }
 
