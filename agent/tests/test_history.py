@@ -17,6 +17,7 @@ SLOW = True
 
 BUILTIN = "import sys; sys.path.insert(0, sys.argv[1]); from gpush_agent.files import history; sys.exit(history.main({}, 0, 1))"
 MAIN = "refs/heads/main"
+LAPTOP = history.LAPTOP
 
 
 class Folder:
@@ -119,6 +120,45 @@ class HistoryTest(unittest.TestCase):
 
         self.assertEqual(rewritten, self.send([second])["refs"][MAIN])
         self.assertEqual("", self.node.said("status", "--porcelain"))
+
+    def test_a_branch_that_becomes_a_folder_is_followed(self):
+        first = self.laptop.commit("a", "1")
+        self.laptop.git("branch", "dev")
+        self.laptop.git("checkout", "-qb", "fix")
+        self.send()
+        self.laptop.git("branch", "-m", "fix", "fix/a")
+        self.laptop.git("branch", "-m", "dev", "dev/b")
+        second = self.laptop.commit("b", "2")
+
+        answer = self.send([first])
+        self.assertEqual(("refs/heads/fix/a", second), (answer["head"], answer["refs"].get("refs/heads/fix/a")))
+        self.assertEqual({"main": first, "dev/b": first, "fix/a": second},
+                         {name[len(LAPTOP):]: value for name, value in answer["refs"].items() if name.startswith(LAPTOP)})
+        self.assertEqual("", self.node.said("status", "--porcelain"))
+
+    def test_and_stays_while_it_has_commits_of_its_own(self):
+        first = self.laptop.commit("a", "1")
+        self.laptop.git("checkout", "-qb", "fix")
+        self.send()
+        made = self.node.commit("here", "1")
+        self.laptop.git("branch", "-m", "fix", "fix/a")
+
+        answer = self.send([first])
+        self.assertEqual(("refs/heads/fix", made), (answer["head"], answer["refs"]["refs/heads/fix"]))
+        self.assertEqual(first, answer["refs"][LAPTOP + "fix/a"])
+
+    def test_a_tag_that_was_made_here_stops_no_other_ref(self):
+        first = self.laptop.commit("a", "1")
+        self.send()
+        self.node.git("tag", "best")
+        self.node.git("tag", "old/run")
+        second = self.laptop.commit("b", "2")
+        refs = {LAPTOP + "main": second, "refs/tags/best/run": second, "refs/tags/old": second, "refs/tags/new": second}
+
+        answer = self.send([first], refs=refs)
+        self.assertEqual(second, answer["refs"][MAIN])
+        self.assertEqual({"best": first, "old/run": first, "new": second},
+                         {name[len("refs/tags/"):]: value for name, value in answer["refs"].items() if name.startswith("refs/tags/")})
 
     def test_commits_made_here_stay_and_can_be_had(self):
         first = self.laptop.commit("a", "1")

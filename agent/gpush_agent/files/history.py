@@ -88,6 +88,11 @@ def tracked(workspace):
     return found
 
 
+def is_in_the_way(there, name):
+    """Whether git refuses a ref of this name beside the one that is there: fix beside fix/a, and the other way round."""
+    return name.startswith(there + "/") or there.startswith(name + "/")
+
+
 def remove(workspace):
     """When the node is given back: goes if the laptop has every commit. Else it stays, as all that gpush did not make."""
     try:
@@ -268,18 +273,21 @@ class Repository:
 
     def write_refs(self, wanted, before):
         """The laptop's branches as those of a remote, its tags, and what it knows of its own remotes. What was moved here stays."""
-        there, lines = {}, []
+        there = {}
         for line in self.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/remotes", "refs/tags").splitlines():
             value, _, name = line.partition(" ")
             there[name] = value
-        for name in before:
-            if name not in wanted and there.get(name) == before[name]:
-                lines.append("delete %s\0\0" % name)
-        for name, value in wanted.items():
-            if there.get(name) != value and (name not in there or name.startswith(LAPTOP) or there[name] == before.get(name)):
-                lines.append("update %s\0%s\0\0" % (name, value))
-        if lines:
-            self.git("update-ref", "--no-deref", "-z", "--stdin", given="".join(lines).encode("utf-8", "surrogateescape"))
+        gone = [name for name in before if name not in wanted and there.get(name) == before[name]]
+        self.update("delete %s\0\0" % name for name in gone)       # first: one transaction cannot delete fix and make fix/a
+        stays = [name for name in there if name not in gone and name not in wanted]
+        self.update("update %s\0%s\0\0" % (name, value) for name, value in wanted.items()
+                    if there.get(name) != value and (name not in there or name.startswith(LAPTOP) or there[name] == before.get(name))
+                    and not any(is_in_the_way(each, name) for each in stays))
+
+    def update(self, lines):
+        given = "".join(lines)
+        if given:
+            self.git("update-ref", "--no-deref", "-z", "--stdin", given=given.encode("utf-8", "surrogateescape"))
 
     def follow(self, asked, written):
         """Moves HEAD and its branch to where the laptop's are, unless they were moved here. Returns what is new in `written`."""
@@ -289,9 +297,12 @@ class Repository:
         if is_born and now not in (head, written.get("head")):
             return {}           # another branch was checked out here
         if head.startswith("refs/"):
+            branches = self.git("for-each-ref", "--format=%(refname)", "refs/heads").splitlines()
             old = self.commit_of(head)
-            if old not in (None, tip, known.get(head)) and self.call("merge-base", "--is-ancestor", old, tip)[0] != 0:
-                return {}       # commits were made here, which the laptop does not have yet
+            gone = dict((name, self.commit_of(name)) for name in branches if is_in_the_way(name, head))
+            for name, value in [(head, old)] + list(gone.items()):
+                if value not in (None, tip, known.pop(name, None)) and self.call("merge-base", "--is-ancestor", value, tip)[0] != 0:
+                    return {}   # commits were made here, which the laptop does not have yet
             known[head] = tip
         if is_born != tip:
             self.index(is_born, tip)
@@ -300,6 +311,7 @@ class Repository:
             if not head.startswith("refs/"):
                 self.git("update-ref", *message + ["--no-deref", "HEAD", tip, is_born or ABSENT])
             elif old != tip:
+                self.update("delete %s\0%s\0" % each for each in gone.items())
                 self.git("update-ref", *message + [head, tip, old or ABSENT])
         except Stopped:
             if is_born and is_born != tip:

@@ -488,7 +488,8 @@ public final class Homecoming {
           "pull",
           one,
           node -> {
-            pulling.with(new Pull(scan.root(), LocalTree.of(scan.root()), node, trash, talk));
+            var had = new Pull.Had(isSure, path -> obstacles.isLate(node.index(), path));
+            pulling.with(new Pull(scan.root(), LocalTree.of(scan.root()), node, trash, had, talk));
             return true;
           });
     } catch (GpushException failed) {

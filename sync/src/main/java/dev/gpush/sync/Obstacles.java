@@ -4,6 +4,7 @@ import dev.gpush.sync.node.Prepared.Obstacle;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
@@ -63,6 +64,13 @@ final class Obstacles {
   boolean add(List<Obstacle> refused) {
     refused.forEach(each -> all.put(each.path(), each));
     return refused.stream().anyMatch(each -> each.why().equals(Decisions.LATE));
+  }
+
+  /** Whether the node did not get it with a push, which its manifest does not say. */
+  boolean isLate(int node, String path) {
+    return Optional.ofNullable(all.get(path))
+        .filter(each -> each.node() == node && each.why().equals(Decisions.LATE))
+        .isPresent();
   }
 
   /** Whether they are still there the next push finds out. */

@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Brings a file, link or folder of a node into the working tree: whole or not at all, never outside
@@ -59,15 +60,25 @@ final class Pull {
   private final LocalTree tree;
   private final NodeConversation node;
   private final LocalTrash trash;
+  private final Had had;
   private final Talk talk;
   private String asked = "";
   private int files;
 
-  Pull(Path root, LocalTree tree, NodeConversation node, LocalTrash trash, Talk talk) {
+  /**
+   * Whether the node had what its manifest says.
+   *
+   * @param isSure but for the paths that are late
+   * @param isLate it was changed there just before it was replaced, and stayed
+   */
+  record Had(boolean isSure, Predicate<String> isLate) {}
+
+  Pull(Path root, LocalTree tree, NodeConversation node, LocalTrash trash, Had had, Talk talk) {
     this.root = root;
     this.tree = tree;
     this.node = node;
     this.trash = trash;
+    this.had = had;
     this.talk = talk;
   }
 
@@ -430,14 +441,25 @@ final class Pull {
     return hash;
   }
 
-  /** Asks before it replaces what exists only here, which goes to the trash then. */
+  /**
+   * Asks before it replaces what exists only here, which goes to the trash then. So does what may
+   * exist only here.
+   */
   private void put(Path part, Path target) throws IOException {
     String path = tree.inTree(target);
-    if (!isOnlyHere(path, target)) {
+    boolean isOnlyHere = isOnlyHere(path, target);
+    boolean isLate = had.isLate().test(path);
+    boolean isFree = !Files.exists(target, LinkOption.NOFOLLOW_LINKS);
+    if (isFree || (!isOnlyHere && !isLate && had.isSure())) {
       Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
       return;
     }
-    talk.confirm(path + " was changed here since the last push. Replace it?", "--yes");
+    if (isOnlyHere) {
+      talk.confirm(path + " was changed here since the last push. Replace it?", "--yes");
+    } else if (isLate) {
+      talk.confirm(
+          "Node " + node.index() + " never had " + path + " as here. Replace it?", "--yes");
+    }
     Path kept = trash.take(target, path);
     try {
       LocalMoves.moveIfFree(part, target);

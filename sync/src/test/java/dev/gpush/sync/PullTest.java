@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.testkit.fake.Interpreters;
 import java.io.BufferedReader;
@@ -289,5 +290,48 @@ final class PullTest extends SyncFixture {
       }
     }
     return found;
+  }
+
+  private void saveThereInTheMomentOfACommit() throws Exception {
+    nodes(2);
+    laptop.write("a", "1");
+    push();
+    laptop.write("a", "here");
+    FakeNode first = nodes.getFirst();
+    first.beforeCommit = () -> first.folder().write("a", "there");
+    assertEquals(List.of("a CHANGED_BOTH 0"), held());
+    first.beforeCommit = () -> {};
+  }
+
+  private void assertOnlyVersionIsKept() throws IOException {
+    assertEquals("there", laptop.read("a"));
+    try (var kept = Files.walk(base.resolve("trash"))) {
+      Path file = kept.filter(Files::isRegularFile).findFirst().orElseThrow();
+      assertEquals("here", Files.readString(file));
+    }
+  }
+
+  /** The manifest of the node has the version that it never had. */
+  @Test
+  void whatTheNodeDidNotTakeIsReplacedOnlyAfterAQuestion() throws Exception {
+    saveThereInTheMomentOfACommit();
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(() -> pull("a")));
+    assertEquals("here", laptop.read("a"));
+    talk.answer = FakeTalk.Answer.YES;
+
+    pull("a");
+
+    assertOnlyVersionIsKept();
+    assertEquals("Node 0 never had a as here. Replace it?", talk.asked.getLast());
+  }
+
+  @Test
+  void inAnotherGatewayItGoesToTheTrash() throws Exception {
+    saveThereInTheMomentOfACommit();
+    restartGateway();
+
+    pull("a");
+
+    assertOnlyVersionIsKept();
   }
 }

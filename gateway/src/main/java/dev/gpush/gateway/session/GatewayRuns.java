@@ -43,6 +43,7 @@ import dev.gpush.launch.Launcher;
 import dev.gpush.launch.journal.NodeOutput;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,9 @@ import java.util.function.Consumer;
 final class GatewayRuns implements Runs {
   /** The nodes are new and their facts are being gathered already; nothing waits long for them. */
   private static final Duration PROBLEMS = Duration.ofSeconds(2);
+
+  /** Nodes that were looked at within this time have what was seen then. */
+  private static final Duration JUST_NOW = Duration.ofSeconds(2);
 
   /** Why a session has ended that did not end by itself. */
   private static final String ASKED = "another gpush down or up --replace gave it back meanwhile";
@@ -221,6 +225,9 @@ final class GatewayRuns implements Runs {
    * One launch at a time per session, so that two never see the same free slots or a half-written
    * tree.
    *
+   * <p>After a long push or setup the nodes are looked at again: what was edited on one since then
+   * would be on that one only.
+   *
    * @param turn ends with the launch, and while the run waits for slots, which may be hours: other
    *     commands, above all down, must be able to run
    * @param prepared the generation for which the environment was made just now
@@ -235,10 +242,16 @@ final class GatewayRuns implements Runs {
     try (turn) {
       SessionWork work = session.work();
       Optional<Long> at = request.command().at();
+      Instant begun = clock.now(); // Not nanos, which stand still while this machine sleeps.
       long generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
       work.sayNews(talk);
       boolean isPrepared = prepared.equals(Optional.of(generation));
       Config config = isPrepared ? work.config() : work.prepare(talk);
+      if (at.isEmpty() && Duration.between(begun, clock.now()).abs().compareTo(JUST_NOW) > 0) {
+        long now = work.push(false, talk);
+        config = now == generation ? config : work.prepare(talk);
+        generation = now;
+      }
       return work.launch(request, config, generation, turn, talk);
     } catch (InterruptedException | GpushException ended) {
       requireThere(session, ended);

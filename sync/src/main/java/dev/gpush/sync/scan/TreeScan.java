@@ -212,7 +212,8 @@ public final class TreeScan {
     bytes += bytes(changes.now().values());
     var found = new ArrayList<ScannedFile>();
     for (ScannedFile file : changes.now().values()) {
-      if (!file.equals(changes.before().get(file.path())) && !left.containsKey(file.path())) {
+      boolean isSame = file.equals(changes.before().get(file.path())) && !mayHaveChanged(file);
+      if (!isSame && !left.containsKey(file.path())) {
         found.add(file);
       }
     }
@@ -232,6 +233,11 @@ public final class TreeScan {
       save();
     }
     return scan;
+  }
+
+  /** It was read so soon after its last change that another one may have the same stamp. */
+  private boolean mayHaveChanged(ScannedFile file) {
+    return file.target().isEmpty() && cache.hash(file.path(), file.look().stamp()).isEmpty();
   }
 
   /** Writes what was read into the cache file, so that the next gateway need not read it again. */

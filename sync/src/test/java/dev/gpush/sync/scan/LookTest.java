@@ -1,5 +1,7 @@
 package dev.gpush.sync.scan;
 
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -14,9 +16,12 @@ import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import java.io.IOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -57,6 +62,10 @@ final class LookTest {
   }
 
   private TreeScan scan(String cache, ScanLimits limits) {
+    return scan(cache, limits, Clock.system());
+  }
+
+  private TreeScan scan(String cache, ScanLimits limits, Clock clock) {
     var places =
         GitPlaces.of(Map.of("HOME", base.resolve("home").toString(), "GIT_CONFIG_NOSYSTEM", "1"));
     var listener =
@@ -76,8 +85,7 @@ final class LookTest {
             entered.remove(path);
           }
         };
-    return new TreeScan(
-        folder.path(), places, limits, base.resolve(cache), listener, Clock.system(), tasks);
+    return new TreeScan(folder.path(), places, limits, base.resolve(cache), listener, clock, tasks);
   }
 
   /** So that a log need not be looked at. A file with rules counts whether it is sent or not. */
@@ -114,6 +122,36 @@ final class LookTest {
     folder.write("d/b", "3");
     Manifest next = scan.look(Optional.of(Set.of(folder.path().resolve("d"))), Set.of()).manifest();
     assertEquals(List.of("d/b"), next.differences(first));
+  }
+
+  /**
+   * Two saves within a tick of the file system's clock have one stamp. A page that is written to
+   * through a map has, too, until the kernel has saved it.
+   */
+  @Test
+  void aFileThatWasReadRightAfterASaveIsReadAgain() throws Exception {
+    folder.write("lr", "1").write("other", "");
+    Clock atOnce =
+        new Clock() {
+          @Override
+          public Instant now() {
+            return Instant.EPOCH; // No read is later than the save that it follows.
+          }
+
+          @Override
+          public long nanos() {
+            return 0;
+          }
+        };
+    TreeScan scan = scan("cache", ScanLimits.standard(), atOnce);
+    try (FileChannel file = FileChannel.open(folder.path().resolve("lr"), READ, WRITE)) {
+      MappedByteBuffer map = file.map(FileChannel.MapMode.READ_WRITE, 0, 1);
+      map.put(0, (byte) '1');
+      Manifest first = scan.look(Optional.empty(), Set.of()).manifest();
+      map.put(0, (byte) '2');
+
+      assertEquals(List.of("lr"), look(scan, folder.path()).manifest().differences(first));
+    }
   }
 
   /** A part of it would be taken for files that a user has deleted. */

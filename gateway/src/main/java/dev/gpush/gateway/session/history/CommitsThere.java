@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.history;
 
 import dev.gpush.core.text.Phrase;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,7 @@ import java.util.TreeMap;
 /**
  * Brings commits that were made on a node home, as {@code refs/gpush/NAME/BRANCH}. No branch of
  * this machine is touched. A ref that led to commits which are nowhere else stays under another
- * name, and one whose commits are on a branch here goes.
+ * name, and one whose commits are on a branch here goes. One that cannot be set stops no other.
  */
 final class CommitsThere {
   private static final String HEADS = "refs/heads/";
@@ -24,17 +25,24 @@ final class CommitsThere {
   private final String prefix;
   private final int number;
   private final LaptopRepository here;
-  private final NodeRepository node;
+  private final Pack pack;
 
   /**
    * @param name of the session
    * @param number of the node
    */
-  CommitsThere(String name, int number, LaptopRepository here, NodeRepository node) {
+  CommitsThere(String name, int number, LaptopRepository here, Pack pack) {
     this.prefix = "refs/gpush/" + name + "/";
     this.number = number;
     this.here = here;
-    this.node = node;
+    this.pack = pack;
+  }
+
+  /** As {@link NodeRepository#give}. */
+  @FunctionalInterface
+  interface Pack {
+    void give(Collection<String> wanted, Collection<String> had, NodeRepository.Unpack unpack)
+        throws HistoryStopped, InterruptedException;
   }
 
   /**
@@ -45,41 +53,69 @@ final class CommitsThere {
    */
   record Came(String words, boolean isNew) {}
 
-  /** One for each branch, stash and tag of the node with such commits. */
-  List<Came> bringHome(NodeRepository.State there) throws HistoryStopped, InterruptedException {
+  /**
+   * What is here now.
+   *
+   * @param came one for each branch, stash and tag of the node with such commits
+   * @param tips the commits that a ref here leads to
+   * @param whyNot by the names of the refs that cannot be set here
+   */
+  record Home(List<Came> came, Set<String> tips, Map<String, String> whyNot) {
+    static final Home NOTHING = new Home(List.of(), Set.of(), Map.of());
+
+    Home {
+      came = List.copyOf(came);
+      tips = Set.copyOf(tips);
+      whyNot = Map.copyOf(whyNot);
+    }
+  }
+
+  Home bringHome(NodeRepository.State there) throws HistoryStopped, InterruptedException {
     Map<String, String> branches = branches(there);
     Set<String> wanted = new HashSet<>(branches.values());
     wanted.removeAll(here.present(wanted));
     if (!wanted.isEmpty()) {
       Set<String> had = here.present(there.refs().values());
-      node.give(wanted, had, here::unpack);
+      pack.give(wanted, had, here::unpack);
     }
-    var all = new ArrayList<Came>();
+    var came = new ArrayList<Came>();
+    var tips = new HashSet<String>();
+    var whyNot = new TreeMap<String, String>();
     for (var branch : branches.entrySet()) {
       String ref = prefix + branch.getKey();
-      if (there.apart().containsKey(branch.getKey()) && isKept(ref, branch.getValue())) {
-        continue;
-      }
-      if (here.isOnABranch(branch.getValue())) {
-        Optional<String> old = here.value(ref);
-        if (old.isPresent() && here.isOnABranch(old.get())) {
-          here.delete(ref);
+      boolean isApart = there.apart().containsKey(branch.getKey());
+      try {
+        if (!isApart || !isKept(ref, branch.getValue())) {
+          bringHome(ref, branch.getValue(), branches.keySet()).ifPresent(came::add);
         }
-      } else {
-        boolean isNew = move(ref, branch.getValue());
-        long count = here.countNew(branch.getValue());
-        String words =
-            Phrase.counted(count, "commit")
-                + " of node "
-                + number
-                + " "
-                + (count == 1 ? "is" : "are")
-                + " here as "
-                + ref;
-        all.add(new Came(words, isNew));
+        tips.add(branch.getValue());
+      } catch (HistoryStopped stopped) {
+        whyNot.put(ref, stopped.why());
       }
     }
-    return all;
+    return new Home(came, tips, whyNot);
+  }
+
+  private Optional<Came> bringHome(String ref, String commit, Set<String> names)
+      throws HistoryStopped, InterruptedException {
+    if (here.isOnABranch(commit)) {
+      Optional<String> old = here.value(ref);
+      if (old.isPresent() && here.isOnABranch(old.get())) {
+        here.delete(ref);
+      }
+      return Optional.empty();
+    }
+    boolean isNew = move(ref, commit, names);
+    long count = here.countNew(commit);
+    String words =
+        Phrase.counted(count, "commit")
+            + " of node "
+            + number
+            + " "
+            + (count == 1 ? "is" : "are")
+            + " here as "
+            + ref;
+    return Optional.of(new Came(words, isNew));
   }
 
   /** Whether another ref keeps it: it was the newest stash, or a tag of a branch there. */
@@ -109,22 +145,43 @@ final class CommitsThere {
   }
 
   /** Whether it was elsewhere. */
-  private boolean move(String ref, String commit) throws HistoryStopped, InterruptedException {
+  private boolean move(String ref, String commit, Set<String> names)
+      throws HistoryStopped, InterruptedException {
     Optional<String> old = here.value(ref);
     if (old.equals(Optional.of(commit))) {
       return false;
     }
-    if (old.isPresent() && !here.isAncestor(old.get(), commit) && !here.isOnABranch(old.get())) {
+    if (old.isEmpty()) {
+      for (String other : here.inTheWay(prefix, ref)) {
+        makeRoom(other, ref, names);
+      }
+    } else if (!here.isAncestor(old.get(), commit) && !here.isOnABranch(old.get())) {
       here.set(free(ref), old.get());
     }
     here.set(ref, commit);
     return true;
   }
 
+  /**
+   * @param other of a branch that the node no longer has
+   */
+  private void makeRoom(String other, String ref, Set<String> names)
+      throws HistoryStopped, InterruptedException {
+    String name = other.substring(prefix.length());
+    if (names.contains(name)) { // A stash beside a branch stash/x.
+      throw new HistoryStopped("git has no ref of this name beside " + other);
+    }
+    Optional<String> old = here.value(other);
+    if (old.isPresent() && !here.isOnABranch(old.get())) {
+      here.set(free(prefix + name.replace('/', '-')), old.get());
+    }
+    here.delete(other);
+  }
+
   private String free(String ref) throws HistoryStopped, InterruptedException {
     for (int number = 2; number < MOST_KEPT; number++) {
       String other = ref + "-" + number;
-      if (here.value(other).isEmpty()) {
+      if (here.value(other).isEmpty() && here.inTheWay(prefix, other).isEmpty()) {
         return other;
       }
     }

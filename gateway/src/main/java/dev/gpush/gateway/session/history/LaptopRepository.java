@@ -301,6 +301,14 @@ final class LaptopRepository {
     return git.run("for-each-ref", "--count=1", "--contains=" + commit, refs).text().isPresent();
   }
 
+  /** Refs below a name beside which git allows no such ref, as fix beside fix/loss. */
+  List<String> inTheWay(String below, String ref) throws HistoryStopped, InterruptedException {
+    return refs(below).stream()
+        .map(Ref::name)
+        .filter(other -> other.startsWith(ref + "/") || ref.startsWith(other + "/"))
+        .toList();
+  }
+
   boolean isAncestor(String old, String commit) throws HistoryStopped, InterruptedException {
     return git.run("merge-base", "--is-ancestor", old, commit).isGood();
   }

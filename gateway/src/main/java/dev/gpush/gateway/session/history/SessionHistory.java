@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Keeps a git repository around the workspace of the editors' node that follows the one on this
@@ -203,28 +204,49 @@ public final class SessionHistory implements AutoCloseable {
       words = "";
       return;
     }
-    List<CommitsThere.Came> came = there.isMade() ? home(here, node).bringHome(there) : List.of();
-    news.here(came);
+    CommitsThere.Home home =
+        there.isMade() ? home(here, node).bringHome(there) : CommitsThere.Home.NOTHING;
+    news.here(home.came());
+    List<String> notHome = notHome(home);
+    notHome.forEach(news::failed);
     if (!there.isMade() && here.sendsAll() && here.packedBytes() > MOST_BYTES) {
       throw new HistoryStopped(
           "it is larger than 1 GiB; git: {history: 1000} sends the newest 1000 commits");
     }
-    NodeRepository.State now = send(here, node, state.get(), there);
+    NodeRepository.State now = send(here, node, state.get(), there, home.tips());
     var tips = CommitsThere.branches(now).values();
     // A commit that was made meanwhile is the next look's.
     lastThere = here.present(tips).containsAll(tips) ? now.stamp() : "";
-    words = text(state.get(), now, came.stream().map(CommitsThere.Came::words).toList());
+    Stream<String> came = home.came().stream().map(CommitsThere.Came::words);
+    words = text(state.get(), now, Stream.concat(came, notHome.stream()).toList());
+    if (!notHome.isEmpty()) {
+      looksToWait = LOOKS_BEFORE_RETRY;
+    }
+  }
+
+  private List<String> notHome(CommitsThere.Home home) {
+    return home.whyNot().entrySet().stream()
+        .map(
+            each ->
+                "commits of "
+                    + there()
+                    + " are not here as "
+                    + each.getKey()
+                    + ", because "
+                    + each.getValue())
+        .toList();
   }
 
   private CommitsThere home(LaptopRepository here, NodeRepository node) {
-    return new CommitsThere(session.name(), session.node(), here, node);
+    return new CommitsThere(session.name(), session.node(), here, node::give);
   }
 
   private NodeRepository.State send(
       LaptopRepository here,
       NodeRepository node,
       LaptopRepository.State state,
-      NodeRepository.State there)
+      NodeRepository.State there,
+      Set<String> home)
       throws HistoryStopped, InterruptedException {
     Set<String> had = new HashSet<>(there.refs().values());
     Set<String> wanted = new HashSet<>(state.commits());
@@ -234,7 +256,7 @@ public final class SessionHistory implements AutoCloseable {
     Set<String> known = isWhole ? here.present(had) : Set.of();
     return node.take(
         state,
-        CommitsThere.branches(there).values(),
+        home,
         to -> {
           if (!wanted.isEmpty()) {
             here.pack(wanted, known, state.beginning(), to);
@@ -303,9 +325,9 @@ public final class SessionHistory implements AutoCloseable {
     try {
       NodeRepository node = node();
       NodeRepository.State there = node.look();
-      home(here, node).bringHome(there);
-      node.isHome(CommitsThere.branches(there).values());
-      return Optional.empty();
+      CommitsThere.Home home = home(here, node).bringHome(there);
+      node.isHome(home.tips());
+      return home.whyNot().values().stream().findFirst();
     } catch (HistoryStopped stopped) {
       return Optional.of(stopped.why());
     }

@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.talk.TalkAround;
 import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -59,6 +62,44 @@ final class RunConfigTest {
       until("it has run", () -> Files.exists(which));
       assertEquals("old\n", Files.readString(which));
       assertEquals("env: {WHICH: new}\n", Files.readString(file));
+    }
+  }
+
+  /** It ran on node 0, and the file of before on the others. */
+  @Test
+  void whatIsSavedOnANodeDuringALongSetupIsOnAllNodesOfTheRun() throws Exception {
+    try (SessionRig rig = SessionRig.calm()) {
+      GatewaySessions gateway = rig.gateway();
+      Path project = rig.project("project");
+      SessionView made = gateway.up(ask(project, 2), Talk.silent());
+      List<Path> files =
+          made.nodes().stream()
+              .map(node -> Path.of(node.info().workspace()).resolve("train.py"))
+              .toList();
+      var talk =
+          new TalkAround(Talk.silent()) {
+            @Override
+            public Step step(String what) {
+              if (what.equals("making the environment")) {
+                save(files.getFirst());
+                rig.letPass(Duration.ofMinutes(5));
+              }
+              return super.step(what);
+            }
+          };
+
+      gateway.runs().launch(DEVBOX, Asked.run(project, "true"), talk);
+
+      assertEquals("print(2)\n", Files.readString(files.getFirst()));
+      assertEquals("print(2)\n", Files.readString(files.getLast()));
+    }
+  }
+
+  private static void save(Path file) {
+    try {
+      Files.writeString(file, "print(2)\n");
+    } catch (IOException broken) {
+      throw new UncheckedIOException(broken);
     }
   }
 }
