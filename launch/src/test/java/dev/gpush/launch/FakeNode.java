@@ -391,6 +391,9 @@ public final class FakeNode implements NodeCalls {
       Run run = runs.get(number);
       int offset = arguments.number("offset").map(Math::toIntExact).orElse(0);
       if (run == null) {
+        if (!arguments.flag("follow")) {
+          throw refused("follow", "not-found");
+        }
         return InputStream.nullInputStream();
       }
       if (arguments.flag("follow")) {

@@ -78,6 +78,19 @@ final class RunFetchTest {
   }
 
   @Test
+  void outputThatANodeCannotReadOnIsNotTakenForWhole() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      streams.add(new Broken());
+    }
+
+    var failed = assertThrows(GpushException.class, this::fetch);
+
+    assertEquals(
+        new AgentFailure.Refused("follow", "failed", Json.object("offset", 0)), failed.failure());
+    assertEquals(List.of(".gitignore"), files());
+  }
+
+  @Test
   void whatCameOfANodeThatIsLostIsKept() throws Exception {
     streams.add(new SequenceInputStream(printed(1, "wh"), new Broken()));
     isLost = true;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
@@ -176,6 +177,21 @@ final class UnrecordedRunsTest {
     assertThrows(GpushException.class, () -> launch("train.py"));
 
     assertEquals(1, nodes.getLast().call("run.list", Json.object("alive", true)).items().size());
+  }
+
+  @Test
+  void theOutputThatNodesDoNotKeepIsNamed() throws Exception {
+    launch("train.py");
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    nodes.getLast().call("run.stop", Json.object("run", 1, "forget", true));
+
+    launcher.follow(1, FakeOutput.UP_TO_NOW, output);
+    launcher.fetch(1, folder.resolve("logs"), talk);
+
+    String said = "the output on node 1 is not kept: a node keeps the last 50 runs, of all 8 GB";
+    assertEquals(List.of("1: " + said), output.events());
+    assertTrue(talk.said().contains(said), talk.said()::toString);
   }
 
   /** What no code expects must not leave readers waiting. */

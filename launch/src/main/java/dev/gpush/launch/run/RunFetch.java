@@ -81,10 +81,13 @@ public final class RunFetch {
         journal.show(files::take);
         files.keep(_ -> true);
       } catch (GpushException failed) {
-        if (!calls.isLost()) {
+        if (RunStart.isRefused(failed, "not-found")) {
+          talk.say(RunTalk.swept(node));
+        } else if (calls.isLost()) {
+          talk.say(RunTalk.lost(node));
+        } else {
           throw failed;
         }
-        talk.say(RunTalk.lost(node));
         // What an earlier fetch has brought is whole.
         files.keep(file -> !Files.exists(file));
       }
