@@ -327,8 +327,8 @@ public final class Launcher implements AutoCloseable {
   private RunRecord start(LaunchPlan plan, ResolvedRun run, RunRecord record, Talk talk)
       throws InterruptedException {
     List<RunFiles.Asked> keeping = files.begin(record.launched().generation());
-    List<RunRecord.Part> parts = started(plan.parts(), start(plan, record, 0).start(false));
-    files.await(keeping, record);
+    List<Long> starts = start(plan, record, 0).start(false, () -> files.await(keeping, record));
+    List<RunRecord.Part> parts = started(plan.parts(), starts);
     RunRecord running = record.with(parts).with(talk.trace()).in(RunView.State.RUNNING);
     history.keep(running);
     var last = new AtomicReference<LaunchPlan>(plan);

@@ -186,7 +186,7 @@ final class AgentGang implements AutoCloseable {
         Optional.empty());
   }
 
-  private NodeCalls calls(int node) {
+  NodeCalls calls(int node) {
     var real = new LinkNode(links.get(node), () -> false, tasks);
     return trees
         .<NodeCalls>map(all -> new OnTree(real, all.resolve("" + node).toString()))

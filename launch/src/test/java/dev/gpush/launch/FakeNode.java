@@ -34,6 +34,8 @@ public final class FakeNode implements NodeCalls {
   private final List<String> calls = new ArrayList<>();
   private final List<Long> kept = new ArrayList<>();
   private Optional<String> keepsNot = Optional.empty();
+  private boolean interruptsKeep;
+  private boolean cutsStart;
   private Optional<Long> present = Optional.empty();
   private Optional<String> edited = Optional.empty();
   private final List<Json> specs = new ArrayList<>();
@@ -196,6 +198,20 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
+  /** Who waits for its answer to run.keep is interrupted, as by Ctrl-C. */
+  void interruptKeep() {
+    synchronized (lock) {
+      interruptsKeep = true;
+    }
+  }
+
+  /** The agent is killed in the next run.start: the run is there, and nothing is answered. */
+  void cutStart() {
+    synchronized (lock) {
+      cutsStart = true;
+    }
+  }
+
   /** The generations whose files it was asked to keep. */
   List<Long> kept() {
     synchronized (lock) {
@@ -241,7 +257,7 @@ public final class FakeNode implements NodeCalls {
   }
 
   @Override
-  public Json call(String method, Json.Obj params) {
+  public Json call(String method, Json.Obj params) throws InterruptedException {
     synchronized (lock) {
       requireThere();
       failIfAsked(method);
@@ -305,9 +321,12 @@ public final class FakeNode implements NodeCalls {
     return run;
   }
 
-  private Json keep(Json params) {
+  private Json keep(Json params) throws InterruptedException {
     long generation = params.number("generation").orElse(0L);
     kept.add(generation);
+    if (interruptsKeep) {
+      throw new InterruptedException("the test's Ctrl-C");
+    }
     if (keepsNot.isPresent()) {
       throw refused("run.keep", keepsNot.get());
     }
@@ -332,6 +351,11 @@ public final class FakeNode implements NodeCalls {
     calls.add("start " + run + (params.flag("again") ? " again" : ""));
     if (!refusals.isEmpty()) {
       throw refused("run.start", refusals.poll());
+    }
+    if (cutsStart) {
+      cutsStart = false;
+      runs.putIfAbsent(run, new Run(params.object("spec")));
+      throw new GpushException(new AgentFailure.LinkOver(1, "the test killed its agent"));
     }
     if (runs.containsKey(run) && !params.flag("again")) {
       throw refused("run.start", "exists");
@@ -373,6 +397,9 @@ public final class FakeNode implements NodeCalls {
       Run run = runs.get(number);
       int offset = arguments.number("offset").map(Math::toIntExact).orElse(0);
       if (run == null) {
+        if (!arguments.flag("follow")) {
+          throw refused("follow", "not-found");
+        }
         return InputStream.nullInputStream();
       }
       if (arguments.flag("follow")) {

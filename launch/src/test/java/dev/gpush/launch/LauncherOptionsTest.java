@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.testkit.fixture.Asked;
@@ -126,6 +127,20 @@ final class LauncherOptionsTest extends TwoAgents {
     int runs = (int) output.lines().stream().filter(line -> line.endsWith(" rank 3")).count();
     assertTrue(startedCold() < runs, output.lines()::toString);
     assertEquals(Optional.of(0), status);
+  }
+
+  @Test
+  void theOutputThatNodesHaveSweptIsNamed() throws Exception {
+    launch(asked("echo hello"));
+    follow(1);
+    gang.calls(0).call("run.stop", Json.object("run", 1, "forget", true));
+
+    var logs = new FakeOutput();
+    assertEquals(Optional.of(0), launcher.follow(1, FakeOutput.UP_TO_NOW, logs));
+    assertEquals(List.of("1/1 hello"), logs.lines());
+    assertEquals(
+        List.of("0: the output on node 0 is not kept: a node keeps the last 50 runs, of all 8 GB"),
+        logs.events());
   }
 
   /** Runs of which a node had no interpreter. */

@@ -23,7 +23,7 @@ final class RunWatchTest {
 
   private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
 
-  private void startRanks(boolean again) {
+  private void startRanks(boolean again) throws InterruptedException {
     for (FakeNode node : nodes) {
       node.call("run.start", Json.object("run", 7, "spec", Json.object(), "again", again));
     }

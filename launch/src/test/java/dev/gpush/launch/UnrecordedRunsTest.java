@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
@@ -31,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs whose record cannot be written, or whose watch meets what it does not expect. */
+/** Runs whose record cannot be written, or whose start or watch meets what it does not expect. */
 final class UnrecordedRunsTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
@@ -142,6 +144,54 @@ final class UnrecordedRunsTest {
 
     assertNotEquals(Optional.of(0), status.get());
     assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
+  }
+
+  /** Its command is over then, and no command would find ranks that run on. */
+  @Test
+  void anInterruptJustAfterItsStartEndsARun() throws Exception {
+    nodes.getFirst().interruptKeep();
+
+    assertThrows(InterruptedException.class, () -> launch("train.py"));
+
+    for (FakeNode node : nodes) {
+      assertEquals(Json.array(List.of()), node.call("run.list", Json.object()));
+    }
+    assertEquals(List.of(), launcher.list());
+  }
+
+  @Test
+  void aRunWhoseAgentDiedBeforeItAnsweredHasStarted() throws Exception {
+    nodes.getLast().cutStart();
+
+    assertEquals(1, launch("train.py").number());
+
+    assertEquals(RunView.State.RUNNING, launcher.find(Optional.of(1)).state());
+  }
+
+  /** With the same number, from another laptop. */
+  @Test
+  void theRunOfAnotherLaptopIsNotTakenForTheOneThatWasToStart() throws Exception {
+    nodes.getLast().call("run.start", Json.object("run", 1, "spec", Json.object()));
+    nodes.getLast().cutStart();
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(1, nodes.getLast().call("run.list", Json.object("alive", true)).items().size());
+  }
+
+  @Test
+  void theOutputThatNodesDoNotKeepIsNamed() throws Exception {
+    launch("train.py");
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    nodes.getLast().call("run.stop", Json.object("run", 1, "forget", true));
+
+    launcher.follow(1, FakeOutput.UP_TO_NOW, output);
+    launcher.fetch(1, folder.resolve("logs"), talk);
+
+    String said = "the output on node 1 is not kept: a node keeps the last 50 runs, of all 8 GB";
+    assertEquals(List.of("1: " + said), output.events());
+    assertTrue(talk.said().contains(said), talk.said()::toString);
   }
 
   /** What no code expects must not leave readers waiting. */

@@ -21,6 +21,9 @@ public final class JournalReader {
   /** So often in a row a link that is over may still be one whose agent was just replaced. */
   private static final int MOST_OVER = 3;
 
+  /** How often output that exists is asked for from the same place. */
+  private static final int MOST_TRIES = 10;
+
   private final NodeCalls node;
   private final int run;
   private final Json.Obj selection;
@@ -71,9 +74,22 @@ public final class JournalReader {
     }
   }
 
-  /** Gives the records that exist now. Returns how the part ended, if that is among them. */
+  /**
+   * Gives the records that exist now. Returns how the part ended, if that is among them.
+   *
+   * @throws GpushException when the node does not know the run ({@code not-found}), or cannot read
+   *     on
+   */
   public Optional<NodeEnd> show(RunJournal.Entries entries) throws InterruptedException {
+    int tries = 0;
+    long read = 0;
     while (!stream(false, entries) && end.isEmpty()) {
+      tries = journal.offset() > read ? 1 : tries + 1;
+      read = journal.offset();
+      if (tries == MOST_TRIES) {
+        throw new GpushException(
+            new AgentFailure.Refused("follow", "failed", Json.object("offset", read)));
+      }
       Thread.sleep(PAUSE);
     }
     return end;

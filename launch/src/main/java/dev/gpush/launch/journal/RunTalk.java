@@ -89,6 +89,13 @@ public final class RunTalk {
     };
   }
 
+  /** Said where a node no longer has a run. */
+  public static String swept(int node) {
+    return "the output on node "
+        + node
+        + " is not kept: a node keeps the last 50 runs, of all 8 GB";
+  }
+
   /** Said before the output of the oldest attempt that is kept. */
   public static String forgotten(int attempts) {
     return "the output of "

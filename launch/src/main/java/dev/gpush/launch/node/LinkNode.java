@@ -10,6 +10,7 @@ import dev.gpush.link.Link;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +29,9 @@ public final class LinkNode implements NodeCalls {
 
   /** A run's output is bulk from the first byte. */
   private static final int FOLLOW_WINDOW = 256 * 1024;
+
+  /** docs/technical/runs.md: how the builtin {@code follow} ends then. */
+  private static final int UNKNOWN_RUN = 3;
 
   private final Link link;
   private final BooleanSupplier lost;
@@ -58,12 +62,41 @@ public final class LinkNode implements NodeCalls {
     BlockingStream stream =
         link.openReady(
             Link.builtin("follow").with("args", arguments).with("credit", FOLLOW_WINDOW));
+    boolean isFollowed = arguments.flag("follow");
     return new FilterInputStream(stream.output(0)) {
+      @Override
+      public int read(byte[] target, int offset, int length) throws IOException {
+        int count = in.read(target, offset, length);
+        // Who follows asks for the end of the run then, and comes back until it is known.
+        if (count < 0 && !isFollowed) {
+          requireWhole(stream, arguments);
+        }
+        return count;
+      }
+
       @Override
       public void close() {
         stream.close();
       }
     };
+  }
+
+  private static void requireWhole(BlockingStream stream, Json.Obj arguments) throws IOException {
+    int exit;
+    try {
+      exit = stream.awaitClose().integer("exit").orElse(128);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("the end of the output was not awaited");
+    }
+    if (exit == UNKNOWN_RUN) {
+      throw new GpushException(
+          new AgentFailure.Refused(
+              "follow", "not-found", Json.object("run", arguments.number("run"))));
+    }
+    if (exit != 0) {
+      throw new IOException("the output ended with status " + exit);
+    }
   }
 
   @Override

@@ -17,9 +17,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /** Brings what a run printed home: a file for each rank, with the bytes that it wrote. */
 public final class RunFetch {
@@ -76,11 +79,17 @@ public final class RunFetch {
     try (var files = new RankFiles(node, folder, talk)) {
       try {
         journal.show(files::take);
+        files.keep(_ -> true);
       } catch (GpushException failed) {
-        if (!calls.isLost()) {
+        if (RunStart.isRefused(failed, "not-found")) {
+          talk.say(RunTalk.swept(node));
+        } else if (calls.isLost()) {
+          talk.say(RunTalk.lost(node));
+        } else {
           throw failed;
         }
-        talk.say(RunTalk.lost(node));
+        // What an earlier fetch has brought is whole.
+        files.keep(file -> !Files.exists(file));
       }
       return files.bytes;
     } catch (IOException failed) {
@@ -93,12 +102,16 @@ public final class RunFetch {
         new SyncFailure.NotWritten(folder.toString(), FileReason.of(failed)), failed);
   }
 
-  /** The files of one node; they stay open, because ranks print by turns. */
+  /**
+   * The files of one node; they stay open, because ranks print by turns. Until all has come they
+   * are beside those of an earlier fetch.
+   */
   private static final class RankFiles implements AutoCloseable {
     private final int node;
     private final Path folder;
     private final Talk talk;
     private final Map<Integer, OutputStream> files = new HashMap<>();
+    private final List<Path> places = new ArrayList<>();
     private long bytes;
 
     RankFiles(int node, Path folder, Talk talk) throws IOException {
@@ -117,7 +130,8 @@ public final class RunFetch {
         if (!files.containsKey(rank)) {
           String name = rank == RunJournal.LAUNCHER ? "launcher-" + node : "rank-" + rank;
           Path file = folder.resolve(name + ".log");
-          files.put(rank, new BufferedOutputStream(Files.newOutputStream(file)));
+          files.put(rank, new BufferedOutputStream(Files.newOutputStream(part(file))));
+          places.add(file);
         }
         files.get(rank).write(payload);
         bytes += payload.length;
@@ -126,10 +140,30 @@ public final class RunFetch {
       }
     }
 
+    private static Path part(Path file) {
+      return file.resolveSibling(file.getFileName() + ".part");
+    }
+
+    void keep(Predicate<Path> wanted) throws IOException {
+      closeAll();
+      for (Path file : places) {
+        if (wanted.test(file)) {
+          Files.move(part(file), file, StandardCopyOption.ATOMIC_MOVE);
+        }
+      }
+    }
+
+    private void closeAll() throws IOException {
+      for (OutputStream file : files.values()) {
+        file.close();
+      }
+    }
+
     @Override
     public void close() throws IOException {
-      for (OutputStream file : List.copyOf(files.values())) {
-        file.close();
+      closeAll();
+      for (Path file : places) {
+        Files.deleteIfExists(part(file));
       }
     }
   }

@@ -139,6 +139,10 @@ public final class RunFollower {
           ? Optional.of(journal.follow(lines::take))
           : journal.show(lines::take);
     } catch (GpushException failed) {
+      if (RunStart.isRefused(failed, "not-found")) {
+        merge.say(part.node(), RunTalk.swept(part.node()));
+        return Optional.empty();
+      }
       if (!launched.calls().isLost()) {
         throw failed;
       }

@@ -11,6 +11,7 @@ import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -68,20 +69,29 @@ public final class RunStart {
    * @throws GpushException the first refusal of the agent, unchanged ({@link AgentFailure.Refused})
    */
   public List<Long> start(boolean again) throws InterruptedException {
-    GpushException last = new GpushException(new LaunchFailure.Refused(0, "port-taken", ""));
+    return start(again, () -> {});
+  }
+
+  /**
+   * The same.
+   *
+   * @param last belongs to the start: if it is interrupted, nothing runs
+   */
+  public List<Long> start(boolean again, Tasks.Action last) throws InterruptedException {
+    GpushException taken = new GpushException(new LaunchFailure.Refused(0, "port-taken", ""));
     boolean replace = again;
     for (int attempt = 0; attempt < PORTS; attempt++) {
       try {
-        return startOnce(specs.with(freePort()), replace);
+        return startOnce(specs.with(freePort()), replace, last);
       } catch (GpushException failed) {
         if (!isRefused(failed, "port-taken")) {
           throw failed;
         }
-        last = failed;
+        taken = failed;
         replace = true;
       }
     }
-    throw last;
+    throw taken;
   }
 
   private int freePort() throws InterruptedException {
@@ -116,7 +126,8 @@ public final class RunStart {
     }
   }
 
-  private List<Long> startOnce(List<Json.Obj> each, boolean again) throws InterruptedException {
+  private List<Long> startOnce(List<Json.Obj> each, boolean again, Tasks.Action last)
+      throws InterruptedException {
     takeSnapshots(each, again);
     long begun = clock.nanos();
     var running = new CopyOnWriteArrayList<NodeCalls>();
@@ -135,6 +146,7 @@ public final class RunStart {
     try {
       // Waits for every answer, even when interrupted: a part that starts later would stay.
       List<Long> started = tasks.finishAll("start", starts);
+      last.run();
       isStarted = true;
       long first = started.stream().min(Long::compare).orElse(begun);
       return started.stream().map(at -> Duration.ofNanos(at - first).toMillis()).toList();
@@ -175,12 +187,30 @@ public final class RunStart {
         node.call("run.start", params);
         return asked + (clock.nanos() - asked) / 2;
       } catch (GpushException failed) {
+        if (failed.failure() instanceof AgentFailure.LinkOver && isStarted(node, params)) {
+          return clock.nanos();
+        }
         if (!isRefused(failed, "starting") || clock.nanos() - begun > STARTING.toNanos()) {
           throw failed;
         }
         Thread.sleep(PAUSE);
       }
     }
+  }
+
+  /** Whether it runs, on a node whose agent was replaced before it answered. */
+  private boolean isStarted(NodeCalls node, Json.Obj params) throws InterruptedException {
+    try {
+      Json status = node.call("run.status", Json.object("run", run));
+      // Another gateway may have given the number to a run of its own.
+      return status.flag("alive") && begun(status).equals(begun(params));
+    } catch (GpushException unknown) {
+      return false;
+    }
+  }
+
+  private static Optional<String> begun(Json run) {
+    return run.object("spec").object("about").text("started");
   }
 
   /**

@@ -32,6 +32,7 @@ public final class FakeInvocation implements Invocation {
   private Facts facts = Facts.NONE;
   private Optional<Integer> brokenAfter = Optional.empty();
   private byte[] typed = {};
+  private volatile boolean cancelled;
   final List<List<String>> spawned = new ArrayList<>();
   int spawnStatus;
   final List<String> raw = new ArrayList<>();
@@ -66,10 +67,11 @@ public final class FakeInvocation implements Invocation {
 
   @Override
   public boolean isCancelled() {
-    return false;
+    return cancelled;
   }
 
   public void signal(String name) {
+    cancelled |= name.equals("INT");
     Optional<Consumer<String>> present;
     synchronized (this) {
       present = listener;

@@ -116,6 +116,9 @@ public final class FakeRuns implements Runs {
   /** What the next launch tells of sessions before anything else. */
   public List<LaunchEvent> events = List.of();
 
+  /** What happens in the next launch before anything is started; it may be interrupted there. */
+  public Runnable launching = () -> {};
+
   /** The folders for the output of runs. */
   final List<Path> fetched = new ArrayList<>();
 
@@ -190,13 +193,18 @@ public final class FakeRuns implements Runs {
 
   @Override
   public RunView launch(
-      RunTarget target, RunRequest request, Consumer<LaunchEvent> listener, Talk talk) {
+      RunTarget target, RunRequest request, Consumer<LaunchEvent> listener, Talk talk)
+      throws InterruptedException {
     targets.add(target);
     launched.add(request);
     if (!sessions.has(target.session(), request.command().folder())) {
       listener.accept(new LaunchEvent.SessionMade(sessions.make(target, request)));
     }
     events.forEach(listener);
+    launching.run();
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
     failing();
     String[] words = request.command().words().toArray(new String[0]);
     return add(7, "running", Optional.empty(), words);

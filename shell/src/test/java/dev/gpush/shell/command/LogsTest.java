@@ -100,14 +100,15 @@ final class LogsTest {
     desk.expect(
         """
         $ gpush logs 6 --fetch
-        2> fetched 12 MB of output of run 6 into ~/proj/.gpush/logs/devbox-6
+        2> fetched 12 MB of output of run 6 into ~/proj/.gpush/logs/devbox-6-20261121T095700Z
         $ gpush logs 6 --fetch --rank 1
         2> gpush: gpush logs was not run
         2>   because --fetch brings all output that is there, of all ranks
         2>   try: gpush help logs
         ? 255
         """);
-    assertEquals(List.of(Desk.PROJECT.resolve(".gpush/logs/devbox-6")), desk.runs.fetched);
+    assertEquals(
+        List.of(Desk.PROJECT.resolve(".gpush/logs/devbox-6-20261121T095700Z")), desk.runs.fetched);
   }
 
   @Test

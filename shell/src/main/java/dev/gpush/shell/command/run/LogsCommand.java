@@ -17,6 +17,8 @@ import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.PictureChanges;
 import java.nio.file.Path;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Command;
@@ -39,6 +41,9 @@ import picocli.CommandLine.Parameters;
 public final class LogsCommand implements Action {
   /** As a rank: the launcher. */
   private static final int FROM_LAUNCHER = -1;
+
+  private static final DateTimeFormatter STARTED =
+      DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
 
   @Parameters(paramLabel = "RUN", arity = "0..1", description = "its number")
   Optional<String> number;
@@ -105,7 +110,9 @@ public final class LogsCommand implements Action {
 
   private int fetch(Call call, SessionView session, RunView run) throws InterruptedException {
     Path logs = session.root().resolve(".gpush").resolve("logs");
-    Path folder = logs.resolve(session.name() + "-" + run.number());
+    // A later session of this name counts its runs from 1 again.
+    String started = STARTED.format(run.started());
+    Path folder = logs.resolve(session.name() + "-" + run.number() + "-" + started);
     long bytes = call.services().runs().fetch(session.name(), run.number(), folder, call.talk());
     if (call.common().json) {
       call.print(Documents.fetched(run, folder, bytes));

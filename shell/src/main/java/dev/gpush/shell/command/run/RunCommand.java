@@ -16,8 +16,10 @@ import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.Trace.Stage;
 import dev.gpush.core.task.DurationText;
+import dev.gpush.core.task.Work;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.UnsupportedKeys;
@@ -159,6 +161,9 @@ public final class RunCommand implements Action.OfWords {
 
   private List<String> words = List.of();
 
+  /** The session that was made for this run. */
+  private Optional<SessionName> made = Optional.empty();
+
   @Override
   public void words(List<String> given) {
     words = List.copyOf(given);
@@ -198,11 +203,10 @@ public final class RunCommand implements Action.OfWords {
       return look(call, generation.isEmpty() ? target : target.on(call.session().name()), request);
     }
     var talk = new SaidOnce(call.talk());
-    Runs runs = call.services().runs();
     RunView run =
         generation.isPresent()
-            ? runs.launch(call.session().name(), request, talk)
-            : runs.launch(target(call, script), request, event -> tell(call, event), talk);
+            ? call.services().runs().launch(call.session().name(), request, talk)
+            : launch(call, target(call, script), request, talk);
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
     var choice = new OutputChoice(shown, allRanks, call.common().json);
@@ -220,14 +224,44 @@ public final class RunCommand implements Action.OfWords {
               + call.commands().of("stop " + number));
       return 0;
     }
-    Optional<Integer> status =
-        watch ? new WatchedRun(call, request, choice, talk).follow(run) : follow(call, run, choice);
-    if (down && status.isPresent()) {
-      giveBack(call, session);
-    } else if (down) {
-      call.say(session + " stays; " + call.commands().of("down") + " gives it back");
-    }
+    Work<Optional<Integer>, RuntimeException> following =
+        watch
+            ? () -> new WatchedRun(call, request, choice, talk).follow(run)
+            : () -> follow(call, run, choice);
+    Optional<Integer> status = down ? giveBackAfter(call, session, following) : following.run();
     return status.orElse(ExitStatus.LEFT.number());
+  }
+
+  private RunView launch(Call call, RunTarget target, RunRequest request, Talk talk)
+      throws InterruptedException {
+    try {
+      return call.services().runs().launch(target, request, event -> tell(call, event), talk);
+    } catch (InterruptedException stopped) {
+      if (down && made.isPresent()) {
+        giveBackIf(call.invocation().isCancelled(), call, made.get());
+      }
+      throw stopped;
+    }
+  }
+
+  private static Optional<Integer> giveBackAfter(
+      Call call, SessionName session, Work<Optional<Integer>, RuntimeException> following)
+      throws InterruptedException {
+    try {
+      Optional<Integer> status = following.run();
+      giveBackIf(status.isPresent(), call, session);
+      return status;
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof LaunchFailure.Lost(var run, _)) {
+        // Where no node could be asked, its ranks may go on.
+        RunView now = call.services().runs().find(session, Optional.of(run));
+        giveBackIf(now.isOver(), call, session);
+      }
+      throw failed;
+    } catch (InterruptedException left) {
+      sayStays(call, session);
+      throw left;
+    }
   }
 
   private static int look(Call call, RunTarget target, RunRequest request)
@@ -299,16 +333,18 @@ public final class RunCommand implements Action.OfWords {
     switch (event) {
       case LaunchEvent.SessionGone(var session, var reason) ->
           call.say(session + " is gone: " + reason);
-      case LaunchEvent.SessionMade(var made) ->
-          call.say(
-              "made "
-                  + made.name()
-                  + " ("
-                  + made.shape()
-                  + " on "
-                  + made.backend()
-                  + "); "
-                  + afterwards(call, made));
+      case LaunchEvent.SessionMade(var session) -> {
+        made = Optional.of(session.name());
+        call.say(
+            "made "
+                + session.name()
+                + " ("
+                + session.shape()
+                + " on "
+                + session.backend()
+                + "); "
+                + afterwards(call, session));
+      }
       case LaunchEvent.SessionGivenBack(var session, var end) ->
           DownCommand.sayGivenBack(call, session, end);
       case LaunchEvent.SessionKept(var session, var failure) -> writeKept(call, session, failure);
@@ -436,12 +472,21 @@ public final class RunCommand implements Action.OfWords {
   }
 
   /** The run has its exit status already, which a failure here must not hide. */
-  private static void giveBack(Call call, SessionName session) throws InterruptedException {
+  private static void giveBackIf(boolean isOver, Call call, SessionName session)
+      throws InterruptedException {
+    if (!isOver) {
+      sayStays(call, session);
+      return;
+    }
     try {
       DownCommand.down(call, session, false);
     } catch (GpushException failed) {
       writeKept(call, session, failed.failure());
     }
+  }
+
+  private static void sayStays(Call call, SessionName session) {
+    call.say(session + " stays; " + call.commands().of("down") + " gives it back");
   }
 
   private static void writeKept(Call call, SessionName session, Failure failure) {

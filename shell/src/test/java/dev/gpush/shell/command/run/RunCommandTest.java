@@ -483,40 +483,6 @@ final class RunCommandTest {
   }
 
   @Test
-  void downGivesBackAfterwardsAndKeepsTheStatus() {
-    desk.runs.exit = Optional.of(3);
-
-    desk.expect(
-        """
-        $ gpush run --down train.py
-        2> made devbox (1 cpu node on local); it is given back after this run
-        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
-        [0] hello
-        2> [1] warning
-        2> devbox is given back
-        ? 3
-        """);
-    assertEquals(List.of("down devbox"), desk.sessions.calls);
-  }
-
-  @Test
-  void aFailureToGiveBackDoesNotHideTheStatus() {
-    desk.sessions.questionOnDown = Optional.of("discard?");
-    desk.runs.exit = Optional.of(3);
-
-    desk.expect(
-        """
-        $ gpush run -q --down train.py
-        [0] hello
-        2> [1] warning
-        2> gpush: this needs your answer, and there is no terminal to ask on
-        2>   because the question is: discard?
-        2>   try: gpush down --discard -s devbox
-        ? 3
-        """);
-  }
-
-  @Test
   void aTaskOfSkyPilotBecomesARun() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
     desk.task =
