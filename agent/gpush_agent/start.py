@@ -191,7 +191,9 @@ class Launch:
                             + ([self.beacon.fileno()] if self.beacon is not None else []))
         if self.config.get("guard"):
             from .host import guard
-            os._exit(guard.keep(self.serve))
+            folder = self.config.get("memory")
+            path = os.path.join(folder, ".gpush-%s-%s" % (self.config["gang"], self.config["node"])) if folder else None
+            os._exit(guard.keep(self.serve, path))
         os._exit(self.serve(None))
 
     def serve(self, memo):

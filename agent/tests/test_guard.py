@@ -156,6 +156,39 @@ class GuardTest(NodeTest):
         self.assertTrue(300 < lease["hard_left_s"] <= 500, lease)
         self.assertTrue(lease["idle_left_s"] <= 77, lease)
 
+    def end_container(self, client):
+        """As the kernel does when the memory of a container is full."""
+        pids = self.agent_pids("guard") + [client.welcome["pid"]]
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: not any(alive(pid) for pid in pids), what="the end of all")
+
+    def test_the_next_container_goes_on_with_the_lease(self):
+        first = self.client(client=Client(holder="other@there", term=7), memory=self.base)
+        first.call("renew", hard_s=5000, idle_s=77)
+        self.end_container(first)
+        again = self.client(client=Client(holder="other@there", term=7), memory=self.base)
+        lease = again.call("status")
+        self.assertTrue(4000 < lease["hard_left_s"] <= 5000 and lease["idle_left_s"] <= 77, lease)
+        self.assertFalse(again.welcome["again"])
+        old = self.client("attach", client=Client(term=6))
+        self.assertEqual(old.bye["code"], "term")
+
+    def test_what_was_announced_to_a_container_ends_with_it(self):
+        first = self.client(taken_s=600, memory=self.base)
+        first.call("run.start", run=1, spec=command(self.base, "sleep 600"))
+        os.kill(self.agent_pids("guard")[0], signal.SIGTERM)
+        until(lambda: first.call("status").get("taken"), what="the announcement")
+        self.end_container(first)
+        again = self.client(taken_s=600, memory=self.base)
+        self.assertNotIn("taken", again.call("status"))
+
+    def test_a_folder_without_room_for_the_memory_is_done_without(self):
+        client = self.client(memory="/proc")
+        client.call("renew", hard_s=5000, idle_s=77)
+        again = self.kill(client)
+        self.assertGreater(again.call("status")["hard_left_s"], 4000)
+
     def test_locks_are_held_all_the_time(self):
         lock = os.path.join(self.base, "gpu0")
         client = self.client(locks=[{"path": lock, "what": "gpu 0"}])

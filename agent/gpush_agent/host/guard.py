@@ -1,6 +1,7 @@
 """Keeps the agent of a node alive. The guard is the process that the loader started: it holds what must outlive an agent (the
 socket, the locks, the folder) and starts another agent from the same source when one is killed or fails. Runs, their journals
-and files do not depend on the agent; what the next one must know besides is in memory that they share.
+and files do not depend on the agent; what the next one must know besides is in memory that they share. In a pod that memory
+outlives the container, too.
 
 The guard does nothing but wait, so it stays small, and its children are killed first when memory is short (core.processes). Its
 signals are the agent's: a scheduler and the starter of a container know only the guard."""
@@ -71,20 +72,23 @@ class Memo:
     """A JSON value in memory. There are two places for it, written in turns: one that was being written when the writer was
     killed is recognised by its checksum, and the one before is still there."""
 
-    def __init__(self, guard=None):
-        """`guard`: its process id; nobody reads what an agent without one has noted."""
+    def __init__(self, guard=None, path=None):
+        """`guard`: its process id; nobody reads what an agent without one has noted.
+        `path`: of a file in memory which the next container of this node finds."""
         self.guard = guard
-        self.memory = mmap.mmap(-1, 2 * SLOT_BYTES)
+        self.memory = kept_memory(path, 2 * SLOT_BYTES) or mmap.mmap(-1, 2 * SLOT_BYTES)
+        self.had_agent = False      # whether this guard has started one before
         self.sessions = Sessions()
 
     def recall(self, agent):
-        """Gives this agent the terms of one before it. Returns whether there was one."""
+        """Gives this agent the terms of one before it. Returns whether that was one of the same guard."""
         noted = self.read()
         if noted:
             agent.term, agent.holder = noted["term"], noted["holder"]
-            agent.told, agent.taken = noted["told"], noted["taken"]
             agent.lease.recall(noted["lease"])
-        return bool(noted)
+            if self.had_agent:      # else the container has ended, and with it what was announced to it
+                agent.told, agent.taken = noted["told"], noted["taken"]
+        return bool(noted) and self.had_agent
 
     def note(self, agent):
         self.write({"term": agent.term, "holder": agent.holder, "told": agent.told, "taken": agent.taken,
@@ -113,12 +117,30 @@ class Memo:
         return number, json.loads(data.decode())
 
 
-def keep(serve):
+def kept_memory(path, size):
+    """The memory of a file; None if it cannot be had. All of it is reserved: writing to memory that is full later would kill."""
+    if path is None:
+        return None
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            if os.fstat(fd).st_uid != os.getuid():
+                return None
+            os.posix_fallocate(fd, 0, size)
+            return mmap.mmap(fd, size)
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):
+        return None
+
+
+def keep(serve, path=None):
     """Runs `serve(memo)`, which returns an exit status, in a child, and again after a death. Returns the last status.
+    `path`: of the memory that they share, if it must outlive this process.
 
     The signals are blocked and taken one by one, also in the first process of a container, which would never get them otherwise:
     so none is lost between two agents, and none is sent to a process that was reaped."""
-    memo, deaths, waiting = Memo(os.getpid()), [], []
+    memo, deaths, waiting = Memo(os.getpid(), path), [], []
     processes.become_subreaper()    # the orphans of a killed agent come here, not to the machine's first process
     signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
     while True:
@@ -134,6 +156,7 @@ def keep(serve):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])    # the loop takes the others when it can handle them
             processes.killed_before_parent()
             os._exit(serve(memo))
+        memo.had_agent = True
         status = end_of(pid, waiting)
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) in ENDED:
             return os.WEXITSTATUS(status)

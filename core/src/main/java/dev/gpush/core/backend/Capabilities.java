@@ -8,6 +8,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
 import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -122,7 +123,12 @@ public final class Capabilities {
   /** Knows why agents were replaced. */
   @FunctionalInterface
   public interface AgentRestarts {
-    AgentRestart of(Gang gang, int node);
+    /**
+     * Also gives the lease to a new agent that does not have it.
+     *
+     * @param idle the idle time of the lease; the hard end is the backend's own
+     */
+    AgentRestart of(Gang gang, int node, Duration idle);
   }
 
   /** Connections that may need the user. */

@@ -5,6 +5,7 @@ import dev.gpush.backends.kubernetes.objects.GangObjects;
 import dev.gpush.backends.kubernetes.objects.Jobs;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,6 +64,41 @@ final class JobDeadline {
         // It was granted with this limit.
       }
     }
+  }
+
+  /**
+   * The lease for an agent that has started with the terms of the request, because its node has
+   * another pod; empty if it has the right ones. It must end before the deadline, which leaves no
+   * time to warn runs and to remove files.
+   */
+  Optional<LeaseTerms> lost(Json job, Json status, Duration idle)
+      throws InterruptedException, Unanswered {
+    Optional<Duration> deadline = job.object("spec").number(FIELD).map(Duration::ofSeconds);
+    Optional<Instant> start = Jobs.start(job);
+    if (deadline.isPresent() && start.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<Duration> hardEnd = Optional.empty();
+    if (deadline.isPresent()) {
+      Duration age = Duration.between(start.get(), place.api().time());
+      Duration left = deadline.get().minus(age).minus(GangObjects.SLACK);
+      hardEnd = Optional.of(left.isNegative() ? Duration.ZERO : left);
+    }
+    Optional<Duration> idleNow =
+        status
+            .number("idle_left_s")
+            .flatMap(left -> status.number("idle_for_s").map(since -> left + since))
+            .map(Duration::ofSeconds);
+    return isNear(hardEnd, status.number("hard_left_s").map(Duration::ofSeconds))
+            && isNear(Optional.of(idle), idleNow)
+        ? Optional.empty()
+        : Optional.of(new LeaseTerms(hardEnd, idle));
+  }
+
+  private static boolean isNear(Optional<Duration> one, Optional<Duration> other) {
+    return one.isPresent() && other.isPresent()
+        ? one.get().minus(other.get()).abs().compareTo(GangObjects.SLACK) <= 0
+        : one.equals(other);
   }
 
   private void change(Json job, Optional<Duration> end)

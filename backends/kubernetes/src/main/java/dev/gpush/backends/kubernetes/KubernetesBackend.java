@@ -296,13 +296,14 @@ public final class KubernetesBackend implements Backend {
    * A container that has ended has its reason as long as its pod exists. A pod that was removed is
    * replaced on any node, with other GPUs.
    */
-  private AgentRestart restart(Gang gang, int node) {
+  private AgentRestart restart(Gang gang, int node, Duration idle) {
     return gang.isBorrowed()
         ? new AgentRestart("", gang.nodes().get(node))
-        : told(() -> successor(gang, node));
+        : told(() -> successor(gang, node, idle));
   }
 
-  private AgentRestart successor(Gang gang, int node) throws InterruptedException, Unanswered {
+  private AgentRestart successor(Gang gang, int node, Duration idle)
+      throws InterruptedException, Unanswered {
     Pods pods = Pods.of(place, gang.id());
     past.seen(gang.id(), pods);
     Json pod = pods.byNode().getOrDefault(node, Json.object());
@@ -315,6 +316,14 @@ public final class KubernetesBackend implements Backend {
             agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), STATUS, STATUS_LIMIT));
     if (job.isEmpty() || said.isEmpty()) {
       return new AgentRestart(why, before);
+    }
+    if (node == 0) { // The others have the lease from node 0.
+      Optional<LeaseTerms> lost = new JobDeadline(place).lost(job.get(), said.get(0), idle);
+      if (lost.isPresent()) {
+        Json.Obj renew = lost.get().json().with("do", "renew");
+        AgentAnswer.requireRenewed(
+            agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), renew, STATUS_LIMIT));
+      }
     }
     return new AgentRestart(
         why,

@@ -9,15 +9,18 @@ import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.AgentProgram;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.Ended;
 import dev.gpush.testkit.rig.KubernetesRig;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -100,7 +103,7 @@ final class KubernetesTroubleTest {
       String before = run(place, gang, "hostname -i; cat " + file);
 
       run(place, gang, "kill -KILL -1; kill -TERM 1");
-      KubernetesPlace.until(() -> restarts(place, gang) == 1);
+      KubernetesPlace.until(() -> restarts(place, gang, 1) == 1);
       KubernetesPlace.until(() -> attempt(place, gang, "cat " + file).isPresent());
       assertEquals(before, run(place, gang, "hostname -i; cat " + file));
       assertInstanceOf(Observation.Exists.class, place.backend().observe(gang));
@@ -114,27 +117,65 @@ final class KubernetesTroubleTest {
     }
   }
 
+  /** Without a gateway, which would give it the lease again. */
+  @Test
+  void anotherContainerOfNode0GoesOnWithTheLease() throws Exception {
+    try (KubernetesPlace place = place();
+        Tasks tasks = Tasks.named("status", (_, _) -> {})) {
+      Gang gang = place.backend().reserve(place.request(1, LONG));
+      var longer = new LeaseTerms(Optional.of(Duration.ofHours(50)), Duration.ofHours(30));
+      place.backend().renew(gang, longer);
+
+      attempt(place, gang, 0, "kill -KILL -1; kill -TERM 1");
+      KubernetesPlace.until(() -> restarts(place, gang, 0) == 1);
+      KubernetesPlace.until(() -> attempt(place, gang, 0, "true").isPresent());
+      var program = new AgentImage(tasks, new SecureRandom());
+      Json status =
+          program.ask(
+              place.backend().spawn(gang, 0, program.arguments(AgentProgram.INTERPRETERS)),
+              Json.object(
+                  "mode",
+                  "control",
+                  "gang",
+                  gang.id().text(),
+                  "node",
+                  0,
+                  "control",
+                  Json.object("do", "status")));
+
+      assertEquals(49, status.number("hard_left_s").orElse(0L) / 3600, status::write);
+      assertEquals(29, status.number("idle_left_s").orElse(0L) / 3600, status::write);
+      assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
   private static String run(KubernetesPlace place, Gang gang, String script) throws Exception {
     return attempt(place, gang, script).orElse("");
   }
 
   private static Optional<String> attempt(KubernetesPlace place, Gang gang, String script) {
+    return attempt(place, gang, 1, script);
+  }
+
+  private static Optional<String> attempt(
+      KubernetesPlace place, Gang gang, int node, String script) {
     try {
       Ended ended =
-          Ended.of(place.backend().spawn(gang, 1, List.of("sh", "-c", script)), new byte[0]);
+          Ended.of(place.backend().spawn(gang, node, List.of("sh", "-c", script)), new byte[0]);
       return ended.status() == 0 ? Optional.of(ended.output()) : Optional.empty();
     } catch (Exception notNow) {
       return Optional.empty();
     }
   }
 
-  private static int restarts(KubernetesPlace place, Gang gang) throws Exception {
+  private static int restarts(KubernetesPlace place, Gang gang, int node) throws Exception {
     String said =
         place.kubectl(
             "get",
             "pods",
             "-l",
-            PodTag.selector(gang.id()) + ",batch.kubernetes.io/job-completion-index=1",
+            PodTag.selector(gang.id()) + ",batch.kubernetes.io/job-completion-index=" + node,
             "-o",
             "jsonpath={.items[*].status.containerStatuses[*].restartCount}");
     return said.matches("[0-9]+") ? Integer.parseInt(said) : -1;

@@ -387,7 +387,7 @@ public final class SessionLinks {
       LiveSession session, int node, AgentRestarts restarts, RestartedAgents restarted) {
     AgentRestart restart;
     try {
-      restart = restarts.of(session.gang(), node);
+      restart = restarts.of(session.gang(), node, session.entry().lease().idle());
     } catch (GpushException nobodyKnows) {
       return;
     }

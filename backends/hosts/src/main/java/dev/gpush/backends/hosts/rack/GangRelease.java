@@ -17,14 +17,19 @@ import dev.gpush.core.text.Phrase;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 
 /**
  * Gives a gang back: every agent is asked to let go, then everything is checked until it is really
  * gone, the agents and the locks. What gpush did not write stays and is named. A host that cannot
- * be asked may still hold something, and that is reported.
+ * be asked may still hold something, and that is reported, unless the gang was never granted and
+ * this gateway has started nothing of it there: then an agent is unlikely, and ends by itself.
  */
 public final class GangRelease {
   /** An agent answers before it exits; its last milliseconds are not worth more questions. */
@@ -48,11 +53,23 @@ public final class GangRelease {
   private final Surveys surveys;
   private final Tasks tasks;
 
+  /** The names of the hosts where agents of a gang were started and not yet released. */
+  private final Map<GangId, Set<String>> started = new ConcurrentHashMap<>();
+
   public GangRelease(Rack rack, HostAgents agents, Surveys surveys, Tasks tasks) {
     this.rack = rack;
     this.agents = agents;
     this.surveys = surveys;
     this.tasks = tasks;
+  }
+
+  /** Before an agent is started: from then on that host must say that it has none. */
+  void starting(GangId gang, NodeInfo node) {
+    started.computeIfAbsent(gang, _ -> ConcurrentHashMap.newKeySet()).add(node.host());
+  }
+
+  private boolean mayHave(Host host, GangId gang) {
+    return started.getOrDefault(gang, Set.of()).contains(host.name());
   }
 
   /** The kept paths, each with its node. */
@@ -83,6 +100,11 @@ public final class GangRelease {
       throw new IOException("SIGKILL does not end " + String.join(", ", Phrase.capped(left)));
     }
     awaitEnd(gang, nodes);
+    Set<String> hosts = started.getOrDefault(gang.id(), new HashSet<>());
+    nodes.forEach(node -> hosts.remove(node.host()));
+    if (gang.nodes().isEmpty() || hosts.isEmpty()) {
+      started.remove(gang.id());
+    }
     return List.copyOf(kept);
   }
 
@@ -96,10 +118,18 @@ public final class GangRelease {
 
   /** The nodes of a gang whose caller knows none, after a lost reply: their agents know. */
   private List<NodeInfo> find(Gang gang) throws InterruptedException {
+    List<Host> prompt =
+        rack.hosts().stream()
+            .filter(host -> !surveys.isLate(host) || mayHave(host, gang.id()))
+            .toList();
+    List<Listed> lists = agents.listed(prompt.isEmpty() ? rack.hosts() : prompt);
+    boolean isOneThere = lists.stream().anyMatch(each -> each.silent().isEmpty());
     var nodes = new ArrayList<NodeInfo>();
-    for (Listed each : agents.listed(rack.hosts())) {
+    for (Listed each : lists) {
+      boolean isPassedOver = isOneThere && !mayHave(each.host(), gang.id());
       // Where no Python can tell, the host may be certain that there never was an agent.
       if (each.silent().isPresent()
+          && !isPassedOver
           && !(isWithoutPython(each.silent().get()) && each.host().hasNothingOf(gang.id()))) {
         throw each.silent().get();
       }

@@ -219,6 +219,7 @@ public final class GangReservation {
   }
 
   private boolean started(Seat seat, NodeInfo info) throws IOException {
+    release.starting(request.gang(), info);
     agents.start(request, seat, info, secret);
     return true;
   }

@@ -18,6 +18,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
@@ -36,6 +37,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,6 +53,9 @@ final class SilentHostTest {
 
   /** Of the host that is called gated: one for each survey that may begin. */
   private final Semaphore surveys = new Semaphore(MANY);
+
+  /** Whether the host that is called leaving cannot be reached, and the one called coming can. */
+  private final AtomicBoolean isAway = new AtomicBoolean();
 
   /** One for each survey that has to wait. */
   private final Semaphore asked = new Semaphore(0);
@@ -68,6 +73,60 @@ final class SilentHostTest {
       assertEquals(new Plan.Now("1 of 1 host free"), plan);
       assertEquals(List.of("here"), gang.nodes().stream().map(node -> node.host()).toList());
       assertEquals(List.of(), backend.release(gang, BackendContract.LIMIT));
+    }
+  }
+
+  /**
+   * Nothing of it was ever there; a request that fails would stay a leak until that host is back.
+   */
+  @Test
+  void aRequestIsReleasedWithoutTheHostThatItPassedOver() throws Exception {
+    try (Tasks tasks = Tasks.named("silent-host", (_, _) -> {})) {
+      for (String other : List.of("silent", "broken")) {
+        HostsBackend backend = backend(tasks, "here", other);
+        GangRequest request =
+            BackendPlace.fresh(random, 1, "0", BackendContract.LONG, Map.of("COLOUR", "blue"));
+        var asked = new Gang(request.gang(), "rack", List.of(), "");
+        backend.plan(request);
+        backend.reserve(request);
+
+        assertEquals(List.of(), backend.release(asked, BackendContract.LIMIT));
+
+        assertEquals(List.of(), backend.release(asked, BackendContract.LIMIT));
+      }
+    }
+  }
+
+  /** An agent may run there, and holds GPUs until it ends by itself. */
+  @Test
+  void aRequestIsNotReleasedWithoutAHostThatItHasAsked() throws Exception {
+    try (Tasks tasks = Tasks.named("silent-host", (_, _) -> {})) {
+      HostsBackend backend = backend(tasks, "leaving", "coming");
+      GangRequest request =
+          BackendPlace.fresh(random, 1, "0", BackendContract.LONG, Map.of("COLOUR", "blue"));
+      var asked = new Gang(request.gang(), "rack", List.of(), "");
+      backend.reserve(request);
+
+      isAway.set(true);
+      GpushException failed =
+          assertThrows(GpushException.class, () -> backend.release(asked, BackendContract.LIMIT));
+      isAway.set(false);
+
+      assertInstanceOf(BackendFailure.NotReleased.class, failed.failure());
+      assertEquals(List.of(), backend.release(asked, BackendContract.LIMIT));
+    }
+  }
+
+  @Test
+  void nothingIsReleasedWhenNoHostAnswers() {
+    try (Tasks tasks = Tasks.named("silent-host", (_, _) -> {})) {
+      HostsBackend backend = backend(tasks, "broken");
+      var asked = new Gang(new GangId("0123456789abcdef"), "rack", List.of(), "");
+
+      GpushException failed =
+          assertThrows(GpushException.class, () -> backend.release(asked, BackendContract.LIMIT));
+
+      assertInstanceOf(BackendFailure.NotReleased.class, failed.failure());
     }
   }
 
@@ -117,15 +176,15 @@ final class SilentHostTest {
             "scratch", folder.resolve("scratch").toString(),
             "locks", folder.resolve("locks").toString());
     var config = new BackendConfig("rack", "ssh", values, "config.yaml:3");
-    Rack rack = RackSettings.ssh(config, _ -> new Direct(host, this::await));
+    Rack rack = RackSettings.ssh(config, _ -> new Direct(host, this::await, isAway));
     return new HostsBackend(rack, new AgentImage(tasks, random), random, tasks);
   }
 
   /** Without ssh: this machine under one name, and under any other one that never answers. */
-  private record Direct(SystemHost host, Runnable gate) implements Transport {
+  private record Direct(SystemHost host, Runnable gate, AtomicBoolean isAway) implements Transport {
     @Override
     public RemoteMachine machine(Destination destination, String login) {
-      return new Here(destination.host(), host, gate);
+      return new Here(destination.host(), host, gate, isAway);
     }
 
     @Override
@@ -140,10 +199,11 @@ final class SilentHostTest {
     surveys.acquireUninterruptibly();
   }
 
-  private record Here(String name, SystemHost host, Runnable gate) implements RemoteMachine {
+  private record Here(String name, SystemHost host, Runnable gate, AtomicBoolean isAway)
+      implements RemoteMachine {
     @Override
     public Pipe spawn(List<String> arguments) throws IOException {
-      if (name.equals("broken")) {
+      if (name.equals("broken") || name.equals(isAway.get() ? "leaving" : "coming")) {
         throw new IOException("no route");
       }
       if (name.equals("gated") && arguments.toString().contains("nvidia-smi")) {

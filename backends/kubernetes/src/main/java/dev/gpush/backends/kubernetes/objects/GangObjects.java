@@ -34,6 +34,8 @@ public final class GangObjects {
   /** The folder of the files that a pod's agent starts from. */
   public static final String OWN = "/run/gpush-agent";
 
+  private static final String SHARED_MEMORY = "/dev/shm";
+
   /** From TERM to KILL: the time that evictions, drains and preemption leave to save data. */
   static final Duration GRACE = Duration.ofSeconds(45);
 
@@ -244,7 +246,7 @@ public final class GangObjects {
         new ArrayList<>(
             List.of(
                 Json.object("name", "gpush-workspace", "mountPath", WORKSPACES),
-                Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
+                Json.object("name", "gpush-shm", "mountPath", SHARED_MEMORY),
                 Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
     settings.pod().pythonImage().ifPresent(_ -> mounts.add(PythonInitContainer.mount()));
     mounts.addAll(PodVolumes.mounts(request.data()));
@@ -329,6 +331,8 @@ public final class GangObjects {
             .with("peers", peers.onHosts())
             .with("foreground", true)
             .with("guard", true)
+            // Its volume outlives the container, and ends with the pod.
+            .with("memory", SHARED_MEMORY)
             .with("taken_s", GRACE.minus(LAST_WORDS).toSeconds());
     var data = new TreeMap<String, String>();
     agent
