@@ -111,6 +111,24 @@ final class NodeEditsTest {
   }
 
   @Test
+  void whatCannotBeWrittenHereStopsNeitherTheRestNorASave() throws Exception {
+    String longest =
+        "x".repeat(252) + ".py"; // No name is left for the file that it is received in.
+    Files.writeString(project.resolve(longest), "1");
+    await(node1, longest, "1");
+
+    Files.writeString(node0.resolve(longest), "2");
+    until(() -> "it is held: " + state(), () -> isHeldAlone(longest));
+    Files.writeString(node0.resolve("gone.py"), "edited");
+    Files.writeString(project.resolve("train.py"), "saved");
+
+    await(project, "gone.py", "edited");
+    await(node1, "gone.py", "edited");
+    await(node1, "train.py", "saved");
+    assertTrue(has(project, longest, "1"));
+  }
+
+  @Test
   void syncedIsNotSaidWhileSomethingIsOnItsWayHere() throws Exception {
     awaitSynced();
     // Not complete for as long as it changes.
