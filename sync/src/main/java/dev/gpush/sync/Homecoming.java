@@ -122,8 +122,8 @@ public final class Homecoming {
       paths = List.copyOf(paths);
     }
 
-    static Came nothing() {
-      return new Came(Set.of(), List.of(), true, false, Optional.empty());
+    static Came nothing(boolean isLeft) {
+      return new Came(Set.of(), List.of(), true, isLeft, Optional.empty());
     }
   }
 
@@ -383,7 +383,7 @@ public final class Homecoming {
     }
     conversations.look(one, true);
     if (editorsNode(one).isEmpty()) {
-      return Came.nothing();
+      return Came.nothing(true); // Its folder was gone, and a push fills it.
     }
     ChangesThere.Found found = look(one, here, scan::rules);
     Decisions decisions = decide(one.getFirst(), here, options);
