@@ -353,7 +353,7 @@ final class Pull {
     var folded = new HashMap<String, String>();
     try {
       for (String name : names) {
-        if (IgnoreStack.NEVER.contains(name) || name.equals(IgnoreStack.GIT)) {
+        if (IgnoreStack.isNever(name) || name.equals(IgnoreStack.GIT)) {
           continue;
         }
         children.put(name, LocalTree.below(local, name));
