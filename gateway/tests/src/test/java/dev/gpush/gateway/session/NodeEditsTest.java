@@ -113,8 +113,8 @@ final class NodeEditsTest {
 
   @Test
   void whatCannotBeWrittenHereStopsNeitherTheRestNorASave() throws Exception {
-    String longest =
-        "x".repeat(252) + ".py"; // No name is left for the file that it is received in.
+    // No name is left for the file that it is received in.
+    String longest = "x".repeat(252) + ".py";
     Files.writeString(project.resolve(longest), "1");
     await(node1, longest, "1");
 
