@@ -268,6 +268,12 @@ class Commit:
             self.finish()
         self.is_unfinished = False
 
+    def forget_all(self):
+        """The folder was not there. That is no deletion of what was in it: it is filled like that of a new node."""
+        self._remove(b"txn")
+        if self.held.entries:
+            self.held.clear()
+
     def _remove(self, name):
         try:
             os.unlink(self.state.of(name))

@@ -204,6 +204,10 @@ class Held:
             self.moved.add(path)
             self.unsaved.add(path)
 
+    def clear(self):
+        self.entries, self.folders, self.generation, self.now = {}, set(), 0, None
+        self.save_whole()
+
     def made(self, folders):
         self.folders.update(folders)
         self.unsaved_folders.update(folders)

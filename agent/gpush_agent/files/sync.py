@@ -19,6 +19,7 @@ from .watch import Watch
 
 TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED, FIND, FOUND = range(1, 17)
 WATCH, WATCHING, CHANGED, IGNORE = range(17, 21)
+BY_PATH = (CHECK, PREPARE, PULL, FIND)     # of the folder that has the path at that moment, as ranks find it
 MAX_MESSAGE = 1 << 20           # on the wire
 MAX_TEXT = 16 << 20             # of one message once inflated
 MAX_PIECE = 256 << 10           # of a content, inflated
@@ -112,6 +113,8 @@ class Conversation:
             handler = self.HANDLERS.get(kind)
             if handler is None:
                 raise Refused("protocol", {"detail": "message %d" % kind})
+            if kind in BY_PATH and not self.tree.is_at_root():
+                raise EOFError()    # the gateway begins another conversation, with the folder that is there now
             handler(self, payload)
         except Refused as refused:
             self.fail(kind, refused.code, refused.facts)
@@ -220,8 +223,8 @@ class Conversation:
             if not path.startswith("/") or "\0" in path:
                 raise Refused("bad-path", {"path": path})
         self.root = os.fsencode(want["root"].rstrip("/") or "/")
-        above = make_folders(self.root)
-        above += make_folders(os.path.dirname(os.fsencode(want["state"])))
+        made = make_folders(self.root)
+        above = made + make_folders(os.path.dirname(os.fsencode(want["state"])))
         self.state = State(want["state"])
         self.state.lock(to_read=True)
         self.write_token(int(want["node"]))
@@ -237,6 +240,8 @@ class Conversation:
             self.state.unlock()
             self.state.lock()
             self.held.load()
+            if made:
+                self.commit.forget_all()
             self.commit.roll_forward()
         if above:
             self.held.above = self.held.above + [path for path in above if path not in self.held.above]

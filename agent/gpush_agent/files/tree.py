@@ -64,6 +64,13 @@ class Tree:
         self.forget()
         os.close(self.fd)
 
+    def is_at_root(self):
+        """Whether its path still leads here: the folder may have been renamed, removed or mounted again."""
+        try:
+            return os.path.samestat(os.stat(self.root), os.fstat(self.fd))
+        except OSError:
+            return False
+
     def forget(self):
         """Folders may have been moved: nothing is kept open over a pause or over a removal of our own."""
         while self.open:

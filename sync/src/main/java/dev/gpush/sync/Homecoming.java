@@ -122,8 +122,8 @@ public final class Homecoming {
       paths = List.copyOf(paths);
     }
 
-    static Came nothing() {
-      return new Came(Set.of(), List.of(), true, false, Optional.empty());
+    static Came nothing(boolean isLeft) {
+      return new Came(Set.of(), List.of(), true, isLeft, Optional.empty());
     }
   }
 
@@ -312,10 +312,10 @@ public final class Homecoming {
     for (Decisions.Coming removed : coming.removed()) {
       arrivals.deleted(
           removed.path(),
-          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow())));
+          pull.remove(new NewFile.Deleted(removed.path(), removed.here().orElseThrow()), true));
     }
     for (NewFile.Deleted deleted : coming.found().deleted()) {
-      arrivals.deleted(deleted.path(), pull.remove(deleted));
+      arrivals.deleted(deleted.path(), pull.remove(deleted, false));
     }
     for (Decisions.Coming edit : coming.edits()) {
       try {
@@ -327,6 +327,7 @@ public final class Homecoming {
           throw pull.notPulled(edit.path(), refused);
         }
         obstacles.refuse(edit.path(), String.valueOf(refused.getMessage()));
+        conversations.watch().due(); // The next look has a push name it.
       }
     }
     for (ChangesThere.Newer newer : coming.found().newer()) {
@@ -382,7 +383,7 @@ public final class Homecoming {
     }
     conversations.look(one, true);
     if (editorsNode(one).isEmpty()) {
-      return Came.nothing();
+      return Came.nothing(true); // Its folder was gone, and a push fills it.
     }
     ChangesThere.Found found = look(one, here, scan::rules);
     Decisions decisions = decide(one.getFirst(), here, options);

@@ -31,6 +31,10 @@ final class LocalTree {
     Refused(String why) {
       super(why);
     }
+
+    private Refused(String why, FileSystemException failed) {
+      super(why, failed);
+    }
   }
 
   private static final String OUT = "it points out of the workspace";
@@ -209,12 +213,13 @@ final class LocalTree {
     return Optional.empty();
   }
 
-  /** The refusal for a failure of this machine's disk. */
+  /** The refusal for a failure of this machine's disk, which is its cause. */
   static Refused refused(FileSystemException failed) {
     boolean isExplained = failed.getReason() != null || failed instanceof AccessDeniedException;
     return new Refused(
         isExplained
             ? FileReason.of(failed) + " here"
-            : failed.getFile() + " cannot be written here");
+            : failed.getFile() + " cannot be written here",
+        failed);
   }
 }

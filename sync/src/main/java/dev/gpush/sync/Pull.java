@@ -103,7 +103,7 @@ final class Pull {
    *
    * @param keepsHere what is here goes to the trash
    * @return what is here now, if it has come
-   * @throws LocalTree.Refused it cannot be here
+   * @throws LocalTree.Refused it cannot be here, or cannot be written here
    */
   Optional<Entry> home(Decisions.Coming edit, boolean keepsHere)
       throws IOException, LocalTree.Refused {
@@ -113,6 +113,7 @@ final class Pull {
       if (edit.here().isPresent() && !LocalFile.is(target, edit.here().get())) {
         return Optional.empty();
       }
+      Path part = part(target); // First: it may be refused, and the node's bytes follow its answer.
       Json answer = node.pull(path);
       if (answer.text("kind").equals(Optional.of("folder")) && edit.isDecided()) {
         return folder(edit, target);
@@ -120,7 +121,6 @@ final class Pull {
       if (answer.text("code").equals(Optional.of("other"))) {
         throw new LocalTree.Refused("what is there is no file, link or folder");
       }
-      Path part = part(target);
       try {
         Optional<Entry> come = receive(answer, target, part, Long.MAX_VALUE);
         if (come.isEmpty()) {
@@ -135,7 +135,7 @@ final class Pull {
     } catch (FileAlreadyExistsException | NoSuchFileException changedHere) {
       return Optional.empty(); // As it is here, then: the node's file stays.
     } catch (FileSystemException failed) {
-      throw notPulled(path, LocalTree.refused(failed));
+      throw LocalTree.refused(failed);
     }
   }
 
@@ -229,8 +229,8 @@ final class Pull {
       if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
         throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
       }
-      Json answer = node.pull(path);
       Path part = part(target);
+      Json answer = node.pull(path);
       try {
         Optional<Entry> come = receive(answer, target, part, file.size());
         if (come.isEmpty()) {
@@ -245,7 +245,7 @@ final class Pull {
     } catch (FileAlreadyExistsException madeHere) {
       throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
     } catch (FileSystemException failed) {
-      throw notPulled(path, LocalTree.refused(failed));
+      throw LocalTree.refused(failed);
     }
   }
 
@@ -253,9 +253,10 @@ final class Pull {
    * Moves a file that was deleted on the node into the trash, if it still is what was sent. Folders
    * that are empty then go, too.
    *
-   * @return where it is now; empty when it was changed here
+   * @param isDecided by a user, who is told why it cannot be moved
+   * @return where it is now; empty when it was changed here, or cannot be moved
    */
-  Optional<Path> remove(NewFile.Deleted deleted) throws IOException {
+  Optional<Path> remove(NewFile.Deleted deleted, boolean isDecided) throws IOException {
     try {
       Path place = tree.place(Path.of(deleted.path()));
       Optional<Path> kept = take(place, deleted.path(), deleted.sent());
@@ -264,11 +265,18 @@ final class Pull {
       }
       return kept;
     } catch (LocalTree.Refused refused) {
-      throw notPulled(deleted.path(), refused);
+      return unmoved(deleted, isDecided, refused);
     } catch (FileSystemException failed) {
-      throw new GpushException(
-          new SyncFailure.NotWritten(deleted.path(), FileReason.of(failed)), failed);
+      return unmoved(deleted, isDecided, LocalTree.refused(failed));
     }
+  }
+
+  private Optional<Path> unmoved(
+      NewFile.Deleted deleted, boolean isDecided, LocalTree.Refused refused) {
+    if (isDecided) {
+      throw notPulled(deleted.path(), refused);
+    }
+    return Optional.empty();
   }
 
   /**
@@ -290,15 +298,16 @@ final class Pull {
       }
       try {
         trash.giveBack(kept.get(), target);
-      } catch (FileAlreadyExistsException madeHere) {
+      } catch (FileSystemException failed) {
         trash.giveBack(kept.get(), place);
-        throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
+        throw failed;
       }
       LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), root.toRealPath());
       return Optional.of(from.sent());
+    } catch (FileAlreadyExistsException madeHere) {
+      throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
     } catch (FileSystemException failed) {
-      throw new GpushException(
-          new SyncFailure.NotWritten(from.path(), FileReason.of(failed)), failed);
+      throw LocalTree.refused(failed);
     }
   }
 
@@ -355,7 +364,7 @@ final class Pull {
     var folded = new HashMap<String, String>();
     try {
       for (String name : names) {
-        if (IgnoreStack.NEVER.contains(name) || name.equals(IgnoreStack.GIT)) {
+        if (IgnoreStack.isNever(name) || name.equals(IgnoreStack.GIT)) {
           continue;
         }
         children.put(name, LocalTree.below(local, name));
@@ -381,8 +390,11 @@ final class Pull {
   }
 
   GpushException notPulled(String path, LocalTree.Refused refused) {
+    String why = String.valueOf(refused.getMessage());
     return new GpushException(
-        new SyncFailure.NotPulled(node.index(), path, String.valueOf(refused.getMessage())),
+        refused.getCause() == null
+            ? new SyncFailure.NotPulled(node.index(), path, why)
+            : new SyncFailure.NotWritten(path, why),
         refused);
   }
 

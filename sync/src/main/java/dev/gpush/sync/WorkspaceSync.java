@@ -321,7 +321,7 @@ public final class WorkspaceSync implements AutoCloseable {
       throws InterruptedException, NodeFailed {
     try (SlowNodes.Watch _ = inBackground(List.of(node))) {
       if (!editors.bringHome() || looked.isEmpty()) {
-        return Homecoming.Came.nothing();
+        return Homecoming.Came.nothing(false);
       }
       for (int attempt = 1; ; attempt++) {
         try {

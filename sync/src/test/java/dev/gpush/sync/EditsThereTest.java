@@ -258,6 +258,52 @@ final class EditsThereTest extends SyncFixture {
   }
 
   @Test
+  void ofAFolderThatWasRenamedThereTheOneThatHasItsNameNowCounts() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("b", "1");
+    push();
+    for (FakeNode node : nodes) {
+      Files.move(node.folder().path(), node.folder().path().resolveSibling("old"));
+      node.folder().write("a", "1").write("b", "1");
+    }
+    nodes.getFirst().folder().write("a", "edited");
+    laptop.write("b", "2");
+
+    assertAllHold(push());
+
+    assertEquals("edited", laptop.read("a"));
+    for (FakeNode node : nodes) {
+      assertEquals(laptop.tree(), node.folder().tree());
+    }
+  }
+
+  @Test
+  void aFolderThatWasRemovedThereIsFilledAndDeletesNothingHere() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("d/b", "1");
+    push();
+    for (FakeNode node : nodes) {
+      WorkFolder.remove(node.folder().path());
+    }
+    assertAllHold(push());
+
+    WorkFolder.remove(nodes.getFirst().folder().path());
+    sync.rescan(Optional.empty(), Set.of());
+    assertTrue(comeHome().isLeft());
+    WorkFolder.remove(nodes.get(1).folder().path());
+    laptop.write("a", "2");
+    sync.rescan(Optional.empty(), Set.of());
+    sync.pushLooked(all(), false);
+
+    assertAllHold(push());
+    for (FakeNode node : nodes) {
+      assertEquals(laptop.tree(), node.folder().tree());
+    }
+    assertEquals("1", laptop.read("d/b"));
+    assertEquals(List.of(), talk.asked);
+  }
+
+  @Test
   void whatAProgramWroteIntoAFileIsNoEdit() throws Exception {
     nodes(1);
     laptop.write("log", "1");

@@ -254,6 +254,20 @@ final class HeldPathsTest extends SyncFixture {
   }
 
   @Test
+  void aNameThatIsTooLongWhileItComesHomeIsHeldAlone() throws Exception {
+    nodes(1);
+    String longest = "x".repeat(252) + ".py";
+    laptop.write(longest, "1").write("z", "1");
+    push();
+    nodes.getFirst().folder().write(longest, "2").write("z", "2");
+
+    assertEquals(List.of(longest + " CANNOT_COME 0"), held());
+
+    assertEquals("2", laptop.read("z"));
+    assertEquals("1", laptop.read(longest));
+  }
+
+  @Test
   void aFolderInTheWayHoldsWhatNeedsItsPlaceAndNothingElse() throws Exception {
     nodes(1);
     laptop.write("a", "1");

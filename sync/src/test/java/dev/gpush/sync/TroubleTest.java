@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.session.Sessions.KeepRequest;
 import dev.gpush.sync.tree.Generation;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,7 +14,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -156,5 +159,40 @@ class TroubleTest extends SyncFixture {
     assertEquals(laptop.tree().get("data/a"), tree.get("data/a"));
     assertEquals(
         1, tree.keySet().stream().filter(path -> path.startsWith("data/a.gpush-trash-")).count());
+  }
+
+  @Test
+  void whatCannotBeWrittenHereIsHeldAlone() throws Exception {
+    nodes(1);
+    laptop.write("d/edited", "1").write("d/gone", "1").write("d/named", "1").write("e", "1");
+    push();
+    laptop.write("mine", "1");
+    Path readOnly = laptop.path().resolve("d");
+    mount(readOnly, "--bind", readOnly.toString());
+    mount(readOnly, "-o", "remount,bind,ro");
+    WorkFolder there = nodes.getFirst().folder();
+    there.write("d/edited", "2").write("d/new.py", "1").write("e", "2").write("new.py", "1");
+    there.delete("d/gone");
+    Files.move(there.path().resolve("d/named"), there.path().resolve("named"));
+
+    sync.rescan(Optional.empty(), Set.of());
+    comeHome();
+    sync.pushLooked(all(), false);
+    assertEquals("2", laptop.read("e"));
+    assertEquals("1", there.read("mine"));
+    assertEquals(List.of("d/edited CANNOT_COME 0"), held());
+
+    assertEquals("Read-only file system here", sync.last().held().getFirst().detail());
+    assertEquals("1", laptop.read("new.py"));
+    assertEquals("1", laptop.read("d/named"));
+    assertEquals("1", laptop.read("d/gone"));
+    assertEquals("Read-only file system here", sync.home().staying().get("d/new.py"));
+    assertEquals(
+        new SyncFailure.NotWritten("d/edited", "Read-only file system here"),
+        failure(
+            () -> {
+              var request = new KeepRequest(KeepRequest.Side.NODE, List.of("d/edited"));
+              sync.push(all(), PushOptions.standard().keeping(request), talk);
+            }));
   }
 }

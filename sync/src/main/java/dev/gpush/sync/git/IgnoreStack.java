@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * What is ignored in one folder: git's own rules in git's own order, {@code .gpushignore} before
@@ -25,8 +26,14 @@ public final class IgnoreStack {
    * The only names that gpush leaves out by itself: large, made again on the node, its own, or
    * written by the Finder of macOS into every folder that it shows.
    */
-  public static final Set<String> NEVER =
+  private static final Set<String> NEVER =
       Set.of("__pycache__", ".venv", "node_modules", ".gpush", ".DS_Store");
+
+  /**
+   * What {@code Pull} and {@code LocalTrash} make beside a file; a gateway that is killed leaves
+   * it.
+   */
+  private static final Pattern BESIDE = Pattern.compile("\\..+\\.gpush-(part|old\\d*)");
 
   public static final String GIT = ".git";
   public static final String GIT_IGNORE = ".gitignore";
@@ -211,6 +218,11 @@ public final class IgnoreStack {
         places, rules, gitBase + name + "/", base + name + "/", onlyTracked, git, own);
   }
 
+  /** Whether gpush leaves the name out by itself. */
+  public static boolean isNever(String name) {
+    return NEVER.contains(name) || (name.contains(".gpush-") && BESIDE.matcher(name).matches());
+  }
+
   public Decision decide(String name, boolean isFolder) {
     if (name.equals(GIT)) {
       return new Decision(Fate.IGNORED, Optional.of(Rule.builtIn(GIT)));
@@ -223,7 +235,7 @@ public final class IgnoreStack {
           isTracked(name, isFolder) ? Fate.TRACKED_ONLY : Fate.IGNORED, Optional.empty());
     }
     Optional<Rule> rule = own.flatMap(level -> level.match(base + name, isFolder));
-    if (rule.isEmpty() && NEVER.contains(name)) {
+    if (rule.isEmpty() && isNever(name)) {
       rule = Optional.of(Rule.builtIn(name));
     }
     return rule.isPresent() ? decided(rule, name, isFolder) : decideByGit(name, isFolder);

@@ -24,6 +24,10 @@ final class DeletionsThere {
   private final Map<String, NewFile.Deleted> gone = new TreeMap<>(Manifest.ORDER);
   private final Set<String> unseen = new HashSet<>();
   private final int of;
+
+  /** Nothing is left of what was sent, under any name: a disk that is not there looks like that. */
+  private boolean areAll;
+
   private boolean isCut;
   private boolean isRenaming;
   private boolean isAnyRenamed;
@@ -45,6 +49,7 @@ final class DeletionsThere {
    */
   DeletionsThere(NodeHolds holds, Manifest wanted, Map<String, Entry> edited) {
     this.of = holds.manifest().size();
+    this.areAll = holds.missing().size() == of;
     holds
         .deviations()
         .forEach(
@@ -71,7 +76,9 @@ final class DeletionsThere {
 
   /** False when another name has taken it: two were linked there, and one is the renamed one. */
   boolean take(NewFile.Deleted renamed) {
-    return gone.remove(renamed.path()) != null;
+    boolean isTaken = gone.remove(renamed.path()) != null;
+    areAll &= !isTaken;
+    return isTaken;
   }
 
   /** Some names of a folder were not looked at. */
@@ -99,7 +106,7 @@ final class DeletionsThere {
         settled += isSettled.test(each.path()) ? 1 : 0;
       }
     }
-    boolean isMany = settled > 0 && ChangesThere.areMany(deleted.size(), of);
+    boolean isMany = settled > 0 && (areAll || ChangesThere.areMany(deleted.size(), of));
     boolean areComplete = isMany || settled == deleted.size();
     return new Coming(areComplete ? deleted : List.of(), isMany);
   }

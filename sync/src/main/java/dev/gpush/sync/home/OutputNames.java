@@ -94,7 +94,7 @@ public final class OutputNames {
   private static final Pattern OUTPUT_FILE =
       Pattern.compile(
           "core(\\.\\d+)?|events\\.out\\.tfevents\\..*|hs_err_pid\\d+.*|\\.nfs.*|4913|.*~|\\.#.*"
-              + "|#.*#|.*___jb_(tmp|old)___|\\..*\\.gpush-part");
+              + "|#.*#|.*___jb_(tmp|old)___");
 
   /** Languages, and what describes a build: no training writes these into its working folder. */
   private static final Set<String> CODE_ENDS =

@@ -303,6 +303,20 @@ final class ExplainTest {
     assertVerdict(Verdict.NEVER, "pkg/.DS_Store");
   }
 
+  /** A gateway that is killed while a file comes home leaves it in the workspace. */
+  @Test
+  void halfAFileThatCameHomeIsNeverSent() {
+    work.write("pkg/.a.py.gpush-part", "1")
+        .write(".a.py.gpush-old", "1")
+        .write("a.gpush-part", "1");
+
+    assertVerdict(Verdict.NEVER, "pkg/.a.py.gpush-part");
+    assertVerdict(Verdict.NEVER, ".a.py.gpush-old");
+    assertVerdict(Verdict.NEVER, ".a.py.gpush-old2");
+    assertVerdict(Verdict.SENT, "a.gpush-part");
+    assertVerdict(Verdict.SENT, ".a.py.gpush-older");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "data/tok.json, data/",

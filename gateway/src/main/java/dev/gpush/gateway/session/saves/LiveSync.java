@@ -158,7 +158,7 @@ public final class LiveSync implements AutoCloseable {
    */
   public void pushed(long generation, long begun) {
     generations.hold(generations.all(), generation, begun);
-    state.sent(Map.of());
+    state.sent(Map.of(), Optional.empty());
     isExpected = true;
     watch.wake();
   }
@@ -339,8 +339,8 @@ public final class LiveSync implements AutoCloseable {
       aside.put(failed);
       return looked;
     } catch (GpushException failed) {
-      edits = Optional.of(why(failed));
-      throw failed;
+      edits = Optional.of(why(failed)); // What is saved here goes to the nodes all the same.
+      return looked;
     }
     if (came.isEmpty()) {
       return looked;
@@ -464,7 +464,7 @@ public final class LiveSync implements AutoCloseable {
         busy.sent(pushed.paths(), clock.nanos());
         use.saved(pushed.paths(), busy);
         watch.dealtWith();
-        state.sent(looked.left());
+        state.sent(looked.left(), edits);
         pause = isLeftThere ? LEAST : pause;
         retry = Backoff.none();
         return;

@@ -77,7 +77,7 @@ final class NodeEdits {
    * Looks at the node, if that is due, and brings home what may come. The caller has looked at the
    * workspace just now.
    *
-   * @param isWanted it is looked at in any case
+   * @param isWanted it is looked at even if the node says nothing, once it has rested
    * @return empty: it was not looked at
    * @throws NodeFailed it is slow; it is looked at when it is back
    */
@@ -87,7 +87,10 @@ final class NodeEdits {
     boolean isSaid = sync.there().isDue() && node.isReachable() && isRested;
     boolean isAgain = isRested && againAt.map(at -> now - at >= 0).orElse(false);
     isBlocked = false;
-    if ((!isSaid && !isAgain && !isWanted) || push.isStopped()) {
+    if (isWanted && !isRested) {
+      againAt = Optional.of(restUntil);
+    }
+    if ((!isSaid && !isAgain && !(isWanted && isRested)) || push.isStopped()) {
       return Optional.empty();
     }
     Optional<SessionPort.Turn> turn = session.tryBegin();

@@ -126,9 +126,13 @@ final class SaveState {
     change(() -> isUnsure = true);
   }
 
-  /** Everything is on all nodes. */
-  void sent(Map<String, String> exceptThese) {
-    looked(List.of(), exceptThese, Optional.empty(), false);
+  /**
+   * Everything is on all nodes.
+   *
+   * @param why something does not come home; empty when nothing is known to fail
+   */
+  void sent(Map<String, String> exceptThese, Optional<String> why) {
+    looked(List.of(), exceptThese, why, false);
   }
 
   /** It could not be looked at, or not be sent. */

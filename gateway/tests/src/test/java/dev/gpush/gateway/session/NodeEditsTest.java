@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -108,6 +109,46 @@ final class NodeEditsTest {
     Files.writeString(node0.resolve("pkg/deep/new.py"), "newer");
     await(node1, "pkg/deep/new.py", "newer");
     awaitSynced();
+  }
+
+  @Test
+  void whatCannotBeWrittenHereStopsNeitherTheRestNorASave() throws Exception {
+    // No name is left for the file that it is received in.
+    String longest = "x".repeat(252) + ".py";
+    Files.writeString(project.resolve(longest), "1");
+    await(node1, longest, "1");
+
+    Files.writeString(node0.resolve(longest), "2");
+    until(() -> "it is held: " + state(), () -> isHeldAlone(longest));
+    Files.writeString(node0.resolve("gone.py"), "edited");
+    Files.writeString(project.resolve("train.py"), "saved");
+
+    await(project, "gone.py", "edited");
+    await(node1, "gone.py", "edited");
+    await(node1, "train.py", "saved");
+    assertTrue(has(project, longest, "1"));
+  }
+
+  @Test
+  void aFolderThatIsRemovedOrRenamedThereIsFilledAndDeletesNothingHere() throws Exception {
+    awaitSynced();
+    String text = Files.readString(project.resolve("train.py"));
+    Files.move(node0, node0.resolveSibling("elsewhere"));
+    await(node0, "train.py", text);
+    await(node0, "gone.py", "gone");
+    awaitSynced();
+
+    try (var all = Files.walk(node0)) {
+      for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(each);
+      }
+    }
+    await(node0, "train.py", text);
+    awaitSynced();
+    assertTrue(has(project, "gone.py", "gone"));
+
+    Files.writeString(node0.resolve("train.py"), "edited");
+    await(project, "train.py", "edited");
   }
 
   @Test

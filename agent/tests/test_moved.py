@@ -1,0 +1,67 @@
+"""The folder of a conversation is renamed, removed or made again on its node."""
+import os
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from gpush_agent.files import sync  # noqa: E402
+from test_files import FilesTest  # noqa: E402
+
+
+class MovedTest(FilesTest):
+    def pushed(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1", "p/b.py": b"2"})
+        return node
+
+    def assert_over(self, node, kind, value):
+        node.send(kind, value)
+        self.assertRaises(EOFError, node.read)
+        self.assertEqual(node.end(), 0)
+
+    def test_another_folder_of_the_name_is_the_one_that_counts(self):
+        for kind, value in ((sync.CHECK, {}), (sync.FIND, {"folders": []}), (sync.PULL, {"path": "a.py"}), (sync.PREPARE, {})):
+            node = self.pushed()
+            shutil.copytree(self.root, self.root + ".new")
+            os.rename(self.root, self.root + ".old")
+            os.rename(self.root + ".new", self.root)
+            self.write("a.py", b"edited")
+            self.assert_over(node, kind, value)
+
+            node = self.gateway().open()
+            index = node.holds["index"]
+            self.assertEqual({path: item[4] for path, item in index.items()}, {"a.py": "changed", "p/b.py": "ours"})
+            node.push({"a.py": b"edited", "p/b.py": b"3"})
+            node.end()
+            self.assertEqual(self.tree(), {"a.py": b"edited", "p/b.py": b"3"})
+            shutil.rmtree(self.root + ".old")
+
+    def test_a_folder_that_is_gone_is_filled_and_nothing_counts_as_deleted(self):
+        node = self.pushed()
+        shutil.rmtree(self.root)
+        self.assert_over(node, sync.CHECK, {})
+
+        node = self.gateway().open()
+        self.assertEqual((node.holds["generation"], node.holds["index"]), (0, {}))
+        node.push({"a.py": b"1", "p/b.py": b"2"})
+        node.end()
+        self.assertEqual(self.tree()["p/b.py"], b"2")
+
+    def test_a_commit_of_which_the_folder_is_gone_is_forgotten(self):
+        node = self.pushed()
+        self.assertEqual(node.prepare({"a.py": b"2", "new.py": b"3"}), {"ok": True})
+        shutil.rmtree(self.root)
+        node.send(sync.COMMIT, {"generation": node.generation + 1})
+        kind, answer = node.read()
+        self.assertEqual((kind, answer["code"], answer["fatal"]), (sync.FAILED, "failed", False))
+        self.assert_over(node, sync.CHECK, {})
+
+        node = self.gateway().open()
+        self.assertEqual((node.holds["generation"], self.tree()), (0, {}))
+        node.push({"a.py": b"4"})
+
+
+if __name__ == "__main__":
+    unittest.main()
