@@ -192,7 +192,7 @@ final class PictureChangesTest {
     assertEquals(List.of(), between(ending(31, 90, List.of()), ending(4, 90, List.of())));
   }
 
-  /** Nodes say only what comes first. */
+  /** Nodes do not warn of it either. */
   @Test
   void anIdleEndBehindTheOtherIsNotWarnedAbout() {
     assertEquals(
