@@ -320,6 +320,22 @@ class CopiesTest(unittest.TestCase):
                           {"type": "would", "node": "devbox", "do": "compare", "path": "same", "bytes": 1}])
         self.assertEqual(snapshot(self.target), before)
 
+    def test_a_dry_run_that_did_not_end_speaks_of_no_copy(self):
+        report = Report({"dry_run": True}, "devbox")
+        with contextlib.redirect_stderr(self.said):
+            report.interrupted("devbox:/x", [])
+            report.broken("devbox:/x", ["a"], Failed("the node ended it", "over"), [])
+            report.broken("devbox:/x", ["a"], Failed("9 bytes are needed, and 5 are free there", "full"), [])
+        self.assertEqual(self.said.getvalue(), "gpush: the preview of the copy to devbox:/x is not complete\n"
+                                               "  because it was interrupted\n    nothing was written\n"
+                                               "  try: the same command\n"
+                                               "gpush: the preview of the copy to devbox:/x is not complete\n"
+                                               "  because the node ended it\n    nothing was written\n"
+                                               "  try: gpush ps, then the same command\n"
+                                               "gpush: cannot copy to devbox:/x\n"
+                                               "  because 9 bytes are needed, and 5 are free there\n    nothing was written\n"
+                                               "  try: make room there, or another folder\n")
+
     def test_where_it_goes(self):
         self.write("one", b"1")
         self.write("two", b"2")

@@ -71,7 +71,7 @@ class Copy:
         now = time.monotonic()
         if now - self.noticed > NOTICE:
             self.noticed = now
-            self.report.note("%s is not reached (%s); the copy waits and goes on" % (self.name, why))
+            self.report.note("%s is not reached (%s); gpush waits and goes on" % (self.name, why))
 
     def run(self, sources, target):
         source, there = (Ends, self.far) if self.is_up else (self.far, Ends)

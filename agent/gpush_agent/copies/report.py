@@ -38,6 +38,7 @@ def clean(text):
 class Report:
     def __init__(self, options, place):
         self.options, self.place = options, place
+        self.is_preview = bool(options.get("dry_run"))
         self.lock = threading.Lock()
         self.total, self.files = 0, 0           # to copy
         self.bytes, self.copied = 0, 0          # of them done
@@ -182,24 +183,26 @@ class Report:
 
     def interrupted(self, where, parts):
         self.close()
-        self.complain("the copy to %s is not complete" % where, ["it was interrupted"] + self.kept(parts),
-                      "the same command; it continues with what is there")
+        self.incomplete(where, "it was interrupted", parts, "the same command")
 
     def broken(self, where, sources, failed, parts):
         self.close()
         if failed.code == "over":
-            self.complain("the copy to %s is not complete" % where, [failed.text] + self.kept(parts),
-                          "gpush ps, then the same command; it continues with what is there")
+            self.incomplete(where, failed.text, parts, "gpush ps, then the same command")
         elif failed.code == "full":
             self.complain("cannot copy to %s" % where, [failed.text] + self.kept(parts),
-                          "make room there, or another folder; the same command continues with what is there")
+                          "make room there, or another folder"
+                          + ("" if self.is_preview else "; the same command continues with what is there"))
         else:
             self.complain("cannot copy %s to %s" % (" ".join(sources), where), [failed.text], "gpush help cp")
         self.event("broken", because=clean(failed.text))
 
-    @staticmethod
-    def kept(parts):
-        return ["%s.gpush-part is kept" % path for path in parts[:MOST_SHOWN]]
+    def incomplete(self, where, why, parts, hint):
+        self.complain("the %s to %s is not complete" % ("preview of the copy" if self.is_preview else "copy", where),
+                      [why] + self.kept(parts), hint + ("" if self.is_preview else "; it continues with what is there"))
+
+    def kept(self, parts):
+        return ["nothing was written"] if self.is_preview else ["%s.gpush-part is kept" % path for path in parts[:MOST_SHOWN]]
 
     def complain(self, what, because, hint):
         """Also with --quiet."""
@@ -215,7 +218,7 @@ class Report:
             pass                # nobody reads it; the copy goes on
 
     def summary(self):
-        if self.options.get("dry_run"):
+        if self.is_preview:
             self.tell_failures()
             return
         seconds = time.monotonic() - self.began
@@ -240,7 +243,7 @@ class Report:
         if not self.failures:
             return
         self.wipe()
-        verb = "would not be" if self.options.get("dry_run") else "is not" if len(self.failures) == 1 else "are not"
+        verb = "would not be" if self.is_preview else "is not" if len(self.failures) == 1 else "are not"
         lines = ["gpush: %s %s copied" % (count_text(len(self.failures)), verb)]
         lines += ["  %s: %s" % failure for failure in self.failures[:MOST_SHOWN]]
         if len(self.failures) > MOST_SHOWN:

@@ -58,13 +58,16 @@ public final class PictureChanges {
     String name = before.name();
     Optional<SessionView> is = now.session().filter(view -> view.id().equals(before.id()));
     if (is.isEmpty()) {
+      boolean isReplaced =
+          now.session().filter(view -> view.name().text().equals(name)).isPresent();
+      String what = isReplaced ? "the " + name + " before this one" : name;
       return now.ended().stream()
           .filter(ended -> ended.id().equals(before.id()))
           .map(
               ended ->
                   ended.why().isEmpty()
-                      ? ShellEvent.ofCommand("end " + name, name + " was given back")
-                      : ShellEvent.of("end " + name, name + " has ended: " + ended.why()))
+                      ? ShellEvent.ofCommand("end " + name, what + " was given back")
+                      : ShellEvent.of("end " + name, what + " has ended: " + ended.why()))
           .toList();
     }
     // A gateway that is new has brought home itself what came, and changed nothing else.

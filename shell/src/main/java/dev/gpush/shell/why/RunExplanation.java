@@ -288,9 +288,14 @@ public final class RunExplanation {
   private String moves() {
     return ranks
         .quiet()
-        .filter(_ -> ranks.isQuiet())
+        .filter(_ -> movesSilently())
         .map(quiet -> subject.says("moves", "move") + " and has printed " + ranks.printed(quiet))
         .orElse(subject.says("works", "work"));
+  }
+
+  /** Without a step that is as young as those of its rate are. */
+  private boolean movesSilently() {
+    return ranks.isQuiet() && !ranks.moved().isEmpty() && !pace.goesOn();
   }
 
   private String[] loader() {
@@ -424,7 +429,7 @@ public final class RunExplanation {
     var evidence = new ArrayList<>(verdict.evidence());
     ranks
         .quiet()
-        .filter(_ -> ranks.moved().isEmpty() || !ranks.isQuiet()) // works() has said it.
+        .filter(_ -> !movesSilently()) // works() has said it.
         .map(
             quiet -> "it " + (ranks.isQuiet() ? "has printed " : "printed ") + ranks.printed(quiet))
         .ifPresent(line -> evidence.add(Evidence.of(line)));

@@ -192,7 +192,7 @@ final class PictureChangesTest {
     assertEquals(List.of(), between(ending(31, 90, List.of()), ending(4, 90, List.of())));
   }
 
-  /** Nodes say only what comes first. */
+  /** Nodes do not warn of it either. */
   @Test
   void anIdleEndBehindTheOtherIsNotWarnedAbout() {
     assertEquals(
@@ -417,10 +417,15 @@ final class PictureChangesTest {
         between(
             of(session), new Picture(Optional.empty(), List.of(), Came.nothing(), List.of(ended))));
     assertEquals(
-        List.of("devbox was given back"),
+        List.of("the devbox before this one was given back"),
         between(
             of(session),
             new Picture(Optional.of(session("3c4d")), List.of(), Came.nothing(), List.of(asked))));
+    assertEquals(
+        List.of("the devbox before this one has ended: its lease is over"),
+        between(
+            of(session),
+            new Picture(Optional.of(session("3c4d")), List.of(), Came.nothing(), List.of(ended))));
   }
 
   @Test

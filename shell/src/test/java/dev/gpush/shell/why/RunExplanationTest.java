@@ -556,17 +556,20 @@ final class RunExplanationTest {
   @Test
   void aRunWhoseStepsComeWorksThoughNoStackChanges() {
     NodeStacks sleeps = node(0, 0.3, backward(0), backward(1), backward(2), backward(3));
-    Explanation steady = of(steps(sleeps, 1.99, 1.99, new Json.Null()));
+    Explanation steady = of(steps(sleeps, 12.0, 12.1, new Json.Null()));
     assertEquals(Code.WORKING, steady.code());
     assertEquals(
         RUN + "works; at this moment all 4 ranks are in backward at train.py:50", steady.text());
 
     NodeStacks loads = node(0, 0.3, loading(0), loading(1), loading(2), batch(3));
-    assertEquals(Code.LOADER_BOUND, of(steps(loads, 1.99, 1.99, new Json.Null())).code());
+    assertEquals(Code.LOADER_BOUND, of(steps(loads, 12.0, 12.1, new Json.Null())).code());
     Json late = TopFixture.progress(1200, 4, 1.99, 1.99, new Json.Null());
     assertEquals(Code.SAME_PLACE, of(WhyFixture.stepping(sleeps, late)).code());
     Json slow = TopFixture.progress(1200, 4, 0.3, 0.3, new Json.Null());
     assertEquals(Code.WORKING, of(WhyFixture.stepping(sleeps, slow)).code());
+    Json slower = TopFixture.progress(1200, 12, 0.08, 0.08, new Json.Null());
+    NodeStacks silent = node(0, 12, backward(0), backward(1), backward(2), backward(3));
+    assertEquals(steady.text(), of(WhyFixture.stepping(silent, slower)).text());
   }
 
   @Test
