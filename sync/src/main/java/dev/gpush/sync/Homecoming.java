@@ -391,8 +391,7 @@ public final class Homecoming {
     ChangesThere.Found coming = found.isMany() ? ChangesThere.Found.nothing() : found;
     var arrivals = new Arrivals();
     if (!decisions.coming().isEmpty() || !coming.isEmpty()) {
-      var all = new Coming(decisions.coming(), List.of(), coming);
-      bring(one, all, arrivals, Talk.silent());
+      bring(one, new Coming(decisions.coming(), List.of(), coming), arrivals, Talk.silent());
     }
     return came(arrivals, true, isLeft, found.isUnsettled());
   }
