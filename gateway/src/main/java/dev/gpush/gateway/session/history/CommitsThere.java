@@ -153,7 +153,7 @@ final class CommitsThere {
     }
     if (old.isEmpty()) {
       for (String other : here.inTheWay(prefix, ref)) {
-        makeRoom(other, ref, names);
+        makeRoom(other, names);
       }
     } else if (!here.isAncestor(old.get(), commit) && !here.isOnABranch(old.get())) {
       here.set(free(ref), old.get());
@@ -165,7 +165,7 @@ final class CommitsThere {
   /**
    * @param other of a branch that the node no longer has
    */
-  private void makeRoom(String other, String ref, Set<String> names)
+  private void makeRoom(String other, Set<String> names)
       throws HistoryStopped, InterruptedException {
     String name = other.substring(prefix.length());
     if (names.contains(name)) { // A stash beside a branch stash/x.
