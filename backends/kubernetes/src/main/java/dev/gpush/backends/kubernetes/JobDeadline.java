@@ -89,14 +89,14 @@ final class JobDeadline {
             .number("idle_left_s")
             .flatMap(left -> status.number("idle_for_s").map(since -> left + since))
             .map(Duration::ofSeconds);
-    return isNear(hardEnd, status.number("hard_left_s").map(Duration::ofSeconds))
-            && isNear(Optional.of(idle), idleNow)
+    return (isNear(hardEnd, status.number("hard_left_s").map(Duration::ofSeconds))
+            && isNear(Optional.of(idle), idleNow))
         ? Optional.empty()
         : Optional.of(new LeaseTerms(hardEnd, idle));
   }
 
   private static boolean isNear(Optional<Duration> one, Optional<Duration> other) {
-    return one.isPresent() && other.isPresent()
+    return (one.isPresent() && other.isPresent())
         ? one.get().minus(other.get()).abs().compareTo(GangObjects.SLACK) <= 0
         : one.equals(other);
   }
