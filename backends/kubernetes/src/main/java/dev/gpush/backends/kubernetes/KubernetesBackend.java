@@ -318,7 +318,8 @@ public final class KubernetesBackend implements Backend {
       return new AgentRestart(why, before);
     }
     if (node == 0) { // The others have the lease from node 0.
-      Optional<LeaseTerms> lost = new JobDeadline(place).lost(job.get(), said.get(0), idle);
+      Optional<LeaseTerms> lost =
+          new JobDeadline(place).lost(job.get(), said.getOrDefault(0, Json.object()), idle);
       if (lost.isPresent()) {
         Json.Obj renew = lost.get().json().with("do", "renew");
         AgentAnswer.requireRenewed(
