@@ -385,18 +385,19 @@ public final class Homecoming {
       return Came.nothing();
     }
     ChangesThere.Found found = look(one, here, scan::rules);
+    long looked = clock.nanos();
     Decisions decisions = decide(one.getFirst(), here, options);
     boolean isLeft = found.isMany() || last.differs(decisions);
     ChangesThere.Found coming = found.isMany() ? ChangesThere.Found.nothing() : found;
     var arrivals = new Arrivals();
     if (!decisions.coming().isEmpty() || !coming.isEmpty()) {
-      var all = new Coming(decisions.coming(), List.of(), coming);
-      bring(one, all, arrivals, Talk.silent());
+      bring(one, new Coming(decisions.coming(), List.of(), coming), arrivals, Talk.silent());
     }
-    return came(arrivals, true, isLeft, found.isUnsettled());
+    Optional<Duration> left = Optional.of(settled.minusNanos(clock.nanos() - looked));
+    return came(arrivals, true, isLeft, left.filter(_ -> found.isUnsettled()));
   }
 
-  private Came came(Arrivals arrivals, boolean isOfAll, boolean isLeft, boolean isUnsettled) {
+  private Came came(Arrivals arrivals, boolean isOfAll, boolean isLeft, Optional<Duration> left) {
     Set<String> now = arrivals.vain();
     boolean isKnown = vain.containsAll(now);
     if (isOfAll || !isKnown) {
@@ -407,11 +408,7 @@ public final class Homecoming {
     }
     Optional<Duration> again = now.isEmpty() ? Optional.empty() : Optional.of(pause);
     return new Came(
-        arrivals.folders(scan.root()),
-        arrivals.paths(),
-        isOfAll,
-        isLeft,
-        isUnsettled ? Optional.of(settled) : again);
+        arrivals.folders(scan.root()), arrivals.paths(), isOfAll, isLeft, left.or(() -> again));
   }
 
   /** Only of these paths; empty when they are not all edits that may come, or as they were. */
@@ -440,7 +437,7 @@ public final class Homecoming {
     var arrivals = new Arrivals();
     var coming = new Coming(edits, List.of(), ChangesThere.Found.nothing());
     bring(one, coming, arrivals, Talk.silent());
-    return Optional.of(came(arrivals, false, false, false));
+    return Optional.of(came(arrivals, false, false, Optional.empty()));
   }
 
   @FunctionalInterface
