@@ -81,7 +81,7 @@ class Finder:
                     items.append([name, FOLDER, 0, "", None, False])
             elif status.st_ctime_ns >= since:
                 items.append(self.item(name, status, inodes, runs))
-        tracked = self.in_index() if items else ()
+        tracked = self.in_index() if any(parts or item[0] != ".git" for item in items) else ()
         return [item + [base + item[0] in tracked] for item in items], is_all
 
     def in_index(self):
@@ -91,7 +91,10 @@ class Finder:
         except OSError:
             return ()
         if stamp != self.tracked[0]:
-            self.tracked = stamp, history.tracked(self.tree.root)
+            found = history.tracked(self.tree.root)
+            if found is None:
+                return ()       # the next look asks again
+            self.tracked = stamp, found
         return self.tracked[1]
 
     def look(self, parts):
