@@ -147,6 +147,13 @@ class FinderTest(FilesTest):
         self.assertEqual(self.names(node), {"": ["many"]})
         items, is_all = self.found(node, ["many"])["many"]
         self.assertEqual((len(items), is_all), (2000, False))
+        self.git("init", "-q")
+        self.write(".git/gpush.json", b"{}")
+        self.git("add", "many")
+        self.write("many/untracked", b"")
+        items, is_all = self.found(node, ["many"])["many"]
+        self.assertEqual(len(set(items) - {"untracked"}), 2100)
+        shutil.rmtree(os.path.join(self.root, ".git"))
         shutil.rmtree(os.path.join(self.root, "many"))
         self.assertEqual(self.names(node), {})
 
