@@ -318,8 +318,10 @@ public final class Homecoming {
       arrivals.deleted(deleted.path(), pull.remove(deleted));
     }
     for (Decisions.Coming edit : coming.edits()) {
+      long most = edit.isDecided() ? Long.MAX_VALUE : ChangesThere.LARGEST_EDIT;
       try {
-        Optional<Entry> come = Pull.readable(() -> pull.home(edit, edit.isDecided() || !isSure));
+        Optional<Entry> come =
+            Pull.readable(() -> pull.home(edit, edit.isDecided() || !isSure, most));
         come.ifPresent(entry -> changes.edited(edit.path(), entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
@@ -332,7 +334,8 @@ public final class Homecoming {
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
       try {
-        Optional<Entry> come = Pull.readable(() -> pull.home(edit, newer.isDoubted() || !isSure));
+        Optional<Entry> come =
+            Pull.readable(() -> pull.home(edit, newer.isDoubted() || !isSure, changes.largest()));
         come.ifPresent(entry -> changes.broughtAgain(newer, entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
