@@ -7,7 +7,9 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gpush_agent.files import sync  # noqa: E402
+from gpush_agent.files import history, sync  # noqa: E402
+from gpush_agent.files.finder import Finder  # noqa: E402
+from gpush_agent.files.tree import Tree  # noqa: E402
 from run import slow  # noqa: E402
 from test_files import FilesTest  # noqa: E402
 
@@ -110,29 +112,43 @@ class FinderTest(FilesTest):
         other = self.gateway(node=1).open()
         self.assertTrue(self.found(other)[""][0]["early"][4])
 
+    def git(self, *words):
+        subprocess.run(["git", "-C", self.root] + list(words), check=True)
+
     @unittest.skipIf(shutil.which("git") is None, "there is no git")
     def test_says_what_git_tracks_in_a_repository_of_gpush(self):
         node = self.gateway().open()
         node.push({"a.py": b"1"})
-
-        def git(*words):
-            subprocess.run(["git", "-C", self.root] + list(words), check=True)
 
         def tracked():
             found = dict((folder + "/" + name, item[5]) for folder, (items, _) in self.found(node, ["", "new"]).items()
                          for name, item in items.items() if name != ".git")
             return sorted(path for path in found if found[path])
 
-        git("init", "-q")
+        self.git("init", "-q")
         for name in ("b.py", "new/é.py", "new/c.py"):
             self.write(name, b"1")
-        git("add", "b.py", "new/é.py")
+        self.git("add", "b.py", "new/é.py")
         self.assertEqual(tracked(), [])
         self.write(".git/gpush.json", b"{}")
         os.utime(os.path.join(self.root, ".git", "index"))
         self.assertEqual(tracked(), ["/b.py", "/new", "new/é.py"])
-        git("add", "new/c.py")
+        self.git("add", "new/c.py")
         self.assertEqual(tracked(), ["/b.py", "/new", "new/c.py", "new/é.py"])
+
+    def test_a_git_that_fails_is_asked_again_and_none_for_its_own_folder(self):
+        answers = [None, {"a.py"}]
+        before, history.tracked = history.tracked, lambda _: answers.pop(0)
+        self.addCleanup(setattr, history, "tracked", before)
+        self.write("a.py", b"1")
+        self.write(".git/index", b"")
+        tree = Tree(os.fsencode(self.root))
+        self.addCleanup(tree.close)
+        finder = Finder(tree, None, None)
+        finder.left = 10
+        for name, is_tracked, left in (("a.py", False, 1), (".git", False, 1), ("a.py", True, 0), ("a.py", True, 0)):
+            items, _ = finder.items([], [(name.encode(), name)], (), {}, [], 0)
+            self.assertEqual((items[0][-1], len(answers)), (is_tracked, left))
 
     @slow
     def test_a_folder_with_very_many_names_is_said_to_have_more(self):
@@ -143,6 +159,13 @@ class FinderTest(FilesTest):
         self.assertEqual(self.names(node), {"": ["many"]})
         items, is_all = self.found(node, ["many"])["many"]
         self.assertEqual((len(items), is_all), (2000, False))
+        self.git("init", "-q")
+        self.write(".git/gpush.json", b"{}")
+        self.git("add", "many")
+        self.write("many/untracked", b"")
+        items, is_all = self.found(node, ["many"])["many"]
+        self.assertEqual(len(set(items) - {"untracked"}), 2100)
+        shutil.rmtree(os.path.join(self.root, ".git"))
         shutil.rmtree(os.path.join(self.root, "many"))
         self.assertEqual(self.names(node), {})
 

@@ -338,10 +338,49 @@ class SharedTest(FilesTest):
         other.prepare({"a": b"2", "c": b"2"})
         other.end()
         os.rename(os.path.join(self.state, "txn.prepared"), os.path.join(self.state, "txn"))
-        answer = node.prepare({"a": b"3", "b": b"1"})
-        self.assertEqual(answer["code"], "moved", answer)
+        holds = node.check()
+        self.assertEqual((holds["generation"], sorted(holds["index"])), (2, ["a", "c"]))
         node.push({"a": b"3", "b": b"1"})
         self.assertEqual(self.tree(), {"a": b"3", "b": b"1"})
+
+    def test_a_commit_that_could_not_be_saved_is_no_news_when_another_saves_stamps(self):
+        """And the other node knows it, too."""
+        node = self.gateway().open()
+        node.push({"a": b"1"})
+        other = self.gateway(node=1).open()
+        for generation, kind in ((2, sync.CHECK), (3, sync.FIND)):
+            files = {"a": b"1", "b": b"%d" % generation, "new%d" % generation: b""}
+            self.assertEqual(node.prepare(files), {"ok": True})
+            root = self.commit_on_a_full_disk(node)
+            saved = self.saved()
+            self.assertEqual(saved.generation, generation - 1)
+            saved.entries["a"][4] = [1, 1, 1, 1]
+            saved.save_whole()
+            if kind == sync.FIND:
+                node.send(kind, {"folders": []})
+                self.assertEqual(node.read_packed(), (sync.FOUND, {"folders": [], "last": True}))
+            for each in (node, other):
+                holds = each.check()
+                self.assertEqual((holds["generation"], holds["root"]), (generation, root))
+            saved = self.saved()
+            self.assertEqual(saved.generation, generation)
+            self.assertFalse(os.path.exists(os.path.join(self.state, "txn")))
+            saved.save_whole()
+
+    def commit_on_a_full_disk(self, node):
+        """A folder in the place of the log stands for it. Returns the root."""
+        log = os.path.join(self.state, os.fsdecode(LOG))
+        if os.path.exists(log):
+            os.rename(log, log + ".kept")
+        os.mkdir(log)
+        root = node.commit()["root"]
+        state = State(self.state)
+        state.lock()        # until it has tried to save
+        os.rmdir(log)
+        if os.path.exists(log + ".kept"):
+            os.rename(log + ".kept", log)
+        state.close()
+        return root
 
     def test_what_a_look_finds_is_not_saved_over_what_was_written_since(self):
         self.gateway().open().push({"a": b"1"})

@@ -92,6 +92,17 @@ class WatchTest(FilesTest):
         self.write("../new", data)
         os.rename(os.path.join(self.base, "new"), os.path.join(self.root, path))
 
+    def test_a_commit_that_was_not_saved_stays_known_when_another_saves(self):
+        node = self.pushed({"a.py": b"1"})
+        self.begin()
+        held = self.watch.held
+        held.generation, held.is_dirty = 3, True
+        node.push({"a.py": b"other"})
+        self.check(node)
+        self.assertFalse(held.file.is_known())
+        self.assertTrue(self.watch.refresh())
+        self.assertEqual(held.generation, 3)
+
     # ---- with events
 
     def test_tells_of_what_is_edited_made_deleted_renamed_and_made_executable(self):

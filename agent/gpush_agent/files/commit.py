@@ -48,7 +48,7 @@ class Commit:
         """The answer to PREPARE; nothing in the tree is touched."""
         self.plan = self.names = None
         failure, self.stage.failure = self.stage.failure, None      # of these contents, whatever the answer is
-        if self.is_unfinished or not self.held.is_dirty and self.was_interrupted():
+        if self.is_left():
             self.roll_forward()
         if want["from"] != self.held.root:
             raise Refused("moved", {"root": self.held.root})
@@ -239,7 +239,7 @@ class Commit:
         return answer
 
     def finish(self):
-        """The manifest takes over from the journal. When that fails the journal stays, and the next PREPARE or TREE tries again."""
+        """The manifest takes over from the journal. When that fails the journal stays, and the next look or PREPARE tries again."""
         self.save()
         self.stage.drop()
         surplus, self.surplus = self.surplus, []
@@ -258,6 +258,10 @@ class Commit:
 
     def was_interrupted(self):
         return os.path.exists(self.state.of(b"txn")) or os.path.exists(self.state.of(b"txn.prepared"))
+
+    def is_left(self):
+        """Whether a commit is to be finished that is not in what was read of the manifest."""
+        return self.is_unfinished or self.plan is None and not self.held.is_dirty and self.was_interrupted()
 
     def roll_forward(self):
         """Finishes what a crash interrupted: every step checks whether it was done already."""

@@ -9,8 +9,8 @@ from . import history
 from .root import FILE, LINK, in_order
 from .tree import Blocked, OWN, is_file, is_folder, is_link, parents_of, parts_of, stamp_of
 
-MOST_IN_FOLDER = 2000       # names that are looked at in one folder; a folder with more holds data
-MOST_NAMES = 10000          # of one answer
+MOST_IN_FOLDER = 2000       # names that are looked at in one folder, and those that git tracks; a folder with more holds data
+MOST_NAMES = 20000          # of one answer
 AFTER_RUN_NS = 2 * 1000 * 1000 * 1000   # what a run has written may get its last byte after its end
 FOLDER, OTHER = "folder", "other"
 
@@ -86,9 +86,12 @@ class Finder:
         items, is_all = [], True
         base = "".join(part.decode("utf-8", "replace") + "/" for part in parts)
         for count, (raw, name) in enumerate(names):
-            is_all = count < MOST_IN_FOLDER and self.left > 0
-            if not is_all:
-                break
+            if count == MOST_IN_FOLDER:
+                tracked = self.in_index()
+            is_one_more = self.left > 0 and (count < MOST_IN_FOLDER or base + name in tracked)
+            is_all = is_all and is_one_more
+            if not is_one_more:
+                continue
             self.left -= 1
             status = self.look(parts + [raw])
             if status is None:
@@ -98,7 +101,7 @@ class Finder:
                     items.append([name, FOLDER, 0, "", None, False])
             elif status.st_ctime_ns >= since:
                 items.append(self.item(name, status, inodes, runs))
-        tracked = self.in_index() if items else ()
+        tracked = self.in_index() if any(parts or item[0] != ".git" for item in items) else ()
         return [item + [base + item[0] in tracked] for item in items], is_all
 
     def in_index(self):
@@ -108,7 +111,10 @@ class Finder:
         except OSError:
             return ()
         if stamp != self.tracked[0]:
-            self.tracked = stamp, history.tracked(self.tree.root)
+            found = history.tracked(self.tree.root)
+            if found is None:
+                return ()       # the next look asks again
+            self.tracked = stamp, found
         return self.tracked[1]
 
     def look(self, parts):

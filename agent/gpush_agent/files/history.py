@@ -74,12 +74,12 @@ def is_brought(workspace):
 
 
 def tracked(workspace):
-    """The paths that git tracks in a repository of gpush, and the folders above them."""
+    """The paths that git tracks in a repository of gpush, and the folders above them; None when git could not say it."""
     try:
         repository = Repository(os.fsdecode(workspace))
         listed = repository.git("ls-files", "-z") if is_ours(workspace) and repository.program else ""
     except (Stopped, OSError):
-        listed = ""
+        return None
     found = set()
     for path in listed.split("\0"):
         while path and path not in found:

@@ -260,15 +260,29 @@ class Conversation:
 
     def on_check(self, payload):
         want = json.loads(payload.decode("utf-8"))
-        self.state.lock(to_read=not self.commit.is_unfinished)
+        self.state.lock(to_read=True)
         try:
-            self.held.load()
-            if self.commit.is_unfinished:
-                self.commit.roll_forward()
+            self.load()
             self.send_holds(want.get("known"), want.get("paths"))
         finally:
             if self.commit.plan is None:
                 self.state.unlock()
+
+    def load(self):
+        """With what is in a journal only. Where a file system has no locks, another node may be in the middle of that commit."""
+        self.held.load()
+        if not self.commit.is_left():
+            return
+        self.state.unlock()
+        self.state.lock()
+        self.held.load()
+        if self.commit.is_unfinished or self.commit.is_left() and self.state.alone():
+            try:
+                self.commit.roll_forward()
+            except OSError:
+                if not self.held.is_dirty:
+                    raise
+                # On a full disk it is done, and not saved.
 
     def on_blob(self, payload):
         if len(payload) < 33:
@@ -323,7 +337,7 @@ class Conversation:
             self.commit.finish()
             self.has_committed = True
         except OSError:
-            pass  # the journal stays until the manifest can be saved: the next PREPARE or TREE tries again
+            pass  # the journal stays until the manifest can be saved: the next look or PREPARE tries again
         self.state.unlock()
         if self.watch:
             self.watch.written(item[0] for item in plan["write"])
@@ -341,7 +355,7 @@ class Conversation:
             self.watch.look_into(folders)       # first: what changes while they are listed is not missed
         self.state.lock(to_read=True)
         try:
-            self.held.load()
+            self.load()
             part, size = [], 0
             for folder, items, is_all in self.finder.find(folders):
                 for at in range(0, max(len(items), 1), FOUND_ITEMS):

@@ -248,7 +248,7 @@ class Watch:
         if not self.state.try_lock():
             return False
         try:
-            if self.held.load():
+            if not self.held.is_dirty and self.held.load():     # else the next request finds in the journal what was not saved
                 more = self.held_folders() - self.wanted
                 self.wanted |= more
                 self.add(more)

@@ -318,8 +318,10 @@ public final class Homecoming {
       arrivals.deleted(deleted.path(), pull.remove(deleted, false));
     }
     for (Decisions.Coming edit : coming.edits()) {
+      long most = edit.isDecided() ? Long.MAX_VALUE : ChangesThere.LARGEST_EDIT;
       try {
-        Optional<Entry> come = Pull.readable(() -> pull.home(edit, edit.isDecided() || !isSure));
+        Optional<Entry> come =
+            Pull.readable(() -> pull.home(edit, edit.isDecided() || !isSure, most));
         come.ifPresent(entry -> changes.edited(edit.path(), entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
@@ -333,7 +335,8 @@ public final class Homecoming {
     for (ChangesThere.Newer newer : coming.found().newer()) {
       var edit = new Decisions.Coming(newer.path(), Optional.of(newer.here()), false);
       try {
-        Optional<Entry> come = Pull.readable(() -> pull.home(edit, newer.isDoubted() || !isSure));
+        Optional<Entry> come =
+            Pull.readable(() -> pull.home(edit, newer.isDoubted() || !isSure, changes.largest()));
         come.ifPresent(entry -> changes.broughtAgain(newer, entry));
         arrivals.edited(edit.path(), come);
       } catch (LocalTree.Refused refused) {
@@ -386,6 +389,7 @@ public final class Homecoming {
       return Came.nothing(true); // Its folder was gone, and a push fills it.
     }
     ChangesThere.Found found = look(one, here, scan::rules);
+    long looked = clock.nanos();
     Decisions decisions = decide(one.getFirst(), here, options);
     boolean isLeft = found.isMany() || last.differs(decisions);
     ChangesThere.Found coming = found.isMany() ? ChangesThere.Found.nothing() : found;
@@ -393,10 +397,11 @@ public final class Homecoming {
     if (!decisions.coming().isEmpty() || !coming.isEmpty()) {
       bring(one, new Coming(decisions.coming(), List.of(), coming), arrivals, Talk.silent());
     }
-    return came(arrivals, true, isLeft, found.isUnsettled());
+    Optional<Duration> left = Optional.of(settled.minusNanos(clock.nanos() - looked));
+    return came(arrivals, true, isLeft, left.filter(_ -> found.isUnsettled()));
   }
 
-  private Came came(Arrivals arrivals, boolean isOfAll, boolean isLeft, boolean isUnsettled) {
+  private Came came(Arrivals arrivals, boolean isOfAll, boolean isLeft, Optional<Duration> left) {
     Set<String> now = arrivals.vain();
     boolean isKnown = vain.containsAll(now);
     if (isOfAll || !isKnown) {
@@ -407,11 +412,7 @@ public final class Homecoming {
     }
     Optional<Duration> again = now.isEmpty() ? Optional.empty() : Optional.of(pause);
     return new Came(
-        arrivals.folders(scan.root()),
-        arrivals.paths(),
-        isOfAll,
-        isLeft,
-        isUnsettled ? Optional.of(settled) : again);
+        arrivals.folders(scan.root()), arrivals.paths(), isOfAll, isLeft, left.or(() -> again));
   }
 
   /** Only of these paths; empty when they are not all edits that may come, or as they were. */
@@ -440,7 +441,7 @@ public final class Homecoming {
     var arrivals = new Arrivals();
     var coming = new Coming(edits, List.of(), ChangesThere.Found.nothing());
     bring(one, coming, arrivals, Talk.silent());
-    return Optional.of(came(arrivals, false, false, false));
+    return Optional.of(came(arrivals, false, false, Optional.empty()));
   }
 
   @FunctionalInterface

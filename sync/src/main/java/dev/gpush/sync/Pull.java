@@ -48,6 +48,10 @@ final class Pull {
   private static final int MAX_DEPTH = 64;
 
   private static final int MAX_FILES = 10_000;
+
+  /** What more than expected is read, until a piece is the last one. */
+  private static final long MOST_SURPLUS = 64L << 20;
+
   private static final String MANY = "it has more than " + MAX_FILES + " files";
 
   private static final Set<PosixFilePermission> EXECUTING =
@@ -102,10 +106,11 @@ final class Pull {
    * Brings what was edited home if what is here still is what is expected; else nothing happens.
    *
    * @param keepsHere what is here goes to the trash
+   * @param most bytes
    * @return what is here now, if it has come
    * @throws LocalTree.Refused it cannot be here, or cannot be written here
    */
-  Optional<Entry> home(Decisions.Coming edit, boolean keepsHere)
+  Optional<Entry> home(Decisions.Coming edit, boolean keepsHere, long most)
       throws IOException, LocalTree.Refused {
     String path = edit.path();
     try {
@@ -122,7 +127,7 @@ final class Pull {
         throw new LocalTree.Refused("what is there is no file, link or folder");
       }
       try {
-        Optional<Entry> come = receive(answer, target, part, Long.MAX_VALUE);
+        Optional<Entry> come = receive(answer, target, part, most);
         if (come.isEmpty()) {
           return come;
         }
@@ -436,6 +441,8 @@ final class Pull {
         bytes += piece.data().remaining();
         if (bytes <= most) {
           piece.write(out, part);
+        } else if (bytes - most > MOST_SURPLUS) {
+          throw new IOException("the node does not end what it sends");
         }
       }
     } catch (FileSystemException here) {

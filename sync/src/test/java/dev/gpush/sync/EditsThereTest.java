@@ -8,12 +8,18 @@ import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Merge;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Edits of an editor on node 0, with the real node side. */
 final class EditsThereTest extends SyncFixture {
@@ -213,6 +219,31 @@ final class EditsThereTest extends SyncFixture {
 
   private Homecoming.Came comeHome(String path) throws Exception {
     return sync.comeHome(nodes.getFirst(), new NodeWatch.Due(false, Set.of(path)));
+  }
+
+  /** More than the surplus that is read stands for a file that never ends. */
+  @ParameterizedTest
+  @ValueSource(longs = {51L << 20, 120L << 20})
+  void anEditThatIsLargerThanTheNodeSaidIsNotWrittenHere(long size) throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    nodes.getFirst().folder().write("a", "edited");
+    nodes.getFirst().beforePull = path -> grow(path, size);
+    sync.rescan(Optional.empty(), Set.of());
+
+    comeHome();
+
+    assertEquals("1", laptop.read("a"));
+  }
+
+  private void grow(String path, long size) {
+    Path file = nodes.getFirst().folder().path().resolve(path);
+    try (var grown = new RandomAccessFile(file.toFile(), "rw")) {
+      grown.setLength(size);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   @Test

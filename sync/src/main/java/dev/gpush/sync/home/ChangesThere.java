@@ -185,6 +185,11 @@ public final class ChangesThere {
     }
   }
 
+  /** In bytes; more of a file that git tracks, or that came home before, does not come. */
+  public long largest() {
+    return Math.max(largestNew, LARGEST_EDIT);
+  }
+
   private DayLimit limit(boolean isTracked) {
     return isTracked ? trackedLimit : limit;
   }
@@ -296,9 +301,7 @@ public final class ChangesThere {
       }
     }
 
-    /**
-     * @param isKnown something of it is sent already
-     */
+    /** Decides about each name in it; of one that is known, something is sent already. */
     private void folder(String path, FoundNames.Folder folder, boolean isKnown) throws IOException {
       Optional<IgnoreStack> stack = rules.of(path);
       if (stack.isEmpty()) {
@@ -434,10 +437,8 @@ public final class ChangesThere {
 
     /** A checkout brings no larger ones than an edit does. */
     private Optional<String> whyLarge(FoundNames.Name name) {
-      long most = Math.max(largestNew, LARGEST_EDIT);
-      return name.size() > most
-          ? Optional.of("it has more than " + Phrase.size(most))
-          : Optional.empty();
+      return Optional.of("it has more than " + Phrase.size(largest()))
+          .filter(_ -> name.size() > largest());
     }
 
     private void stay(String path, String why) {

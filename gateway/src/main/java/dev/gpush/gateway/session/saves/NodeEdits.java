@@ -20,14 +20,6 @@ final class NodeEdits {
   /** While a command has the session. */
   private static final Duration SOON = Duration.ofMillis(500);
 
-  private static final Duration AFTER_FAILURE = Duration.ofSeconds(30);
-
-  /**
-   * A node that says something all the time is looked at for this part of the time, or for half of
-   * it when it names what was edited.
-   */
-  private static final int SHARE = 10;
-
   private final SessionPort session;
   private final WorkspaceSync sync;
   private final SyncNode node;
@@ -35,7 +27,7 @@ final class NodeEdits {
   private final FileUse use;
   private final Clock clock;
   private final BusyPaths busy = new BusyPaths();
-  private long restUntil;
+  private LookRest rest;
   private boolean isBlocked;
   private volatile Optional<Long> againAt = Optional.empty();
   private volatile boolean isLooking;
@@ -53,7 +45,7 @@ final class NodeEdits {
     this.push = push;
     this.use = use;
     this.clock = clock;
-    this.restUntil = clock.nanos();
+    this.rest = LookRest.none(clock.nanos());
   }
 
   /** Whether the node has something, as far as it has said, that is not here yet. On any thread. */
@@ -64,13 +56,13 @@ final class NodeEdits {
   /** When a look is due; empty: when the node says it. */
   Optional<Duration> next(long now) {
     if (sync.there().isDue() && node.isReachable()) {
-      return Optional.of(isBlocked ? SOON : left(restUntil, now));
+      return Optional.of(isBlocked ? SOON : rest.left(now));
     }
-    return againAt.map(at -> isBlocked ? SOON : left(Math.max(at, restUntil), now));
+    return againAt.map(at -> isBlocked ? SOON : longer(rest.left(now), at - now));
   }
 
-  private static Duration left(long at, long now) {
-    return Duration.ofNanos(Math.max(0, at - now));
+  private static Duration longer(Duration rest, long nanos) {
+    return Duration.ofNanos(Math.max(rest.toNanos(), nanos));
   }
 
   /**
@@ -83,7 +75,7 @@ final class NodeEdits {
    */
   Optional<Came> bring(boolean isWanted) throws InterruptedException, NodeFailed {
     long now = clock.nanos();
-    boolean isRested = now - restUntil >= 0;
+    boolean isRested = rest.isOver(now);
     boolean isSaid = sync.there().isDue() && node.isReachable() && isRested;
     boolean isAgain = isRested && againAt.map(at -> now - at >= 0).orElse(false);
     isBlocked = false;
@@ -117,13 +109,12 @@ final class NodeEdits {
       throw failed;
     } catch (GpushException failed) {
       sync.there().due();
-      restUntil = clock.nanos() + AFTER_FAILURE.toNanos();
+      rest = LookRest.failed(clock.nanos());
       throw failed;
     }
     long ended = clock.nanos();
-    Duration took = Duration.ofNanos(ended - begun);
     boolean isOfAll = came.map(Came::isOfAll).orElse(true);
-    restUntil = ended + took.multipliedBy(isOfAll ? SHARE : 1).toNanos();
+    rest = rest.looked(begun, ended, isOfAll);
     if (came.isEmpty()) {
       sync.there().due(); // It was stopped.
     }
