@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 import test_supervisor as base
-from gpush_agent.runs import rundir, supervisor
+from gpush_agent.runs import failures, rundir, supervisor
 
 
 class FullDiskTest(base.RunTest):
@@ -68,12 +68,12 @@ class RefusedTest(base.RunTest):
         os.mkdir(path)
         return path
 
-    def starting(self, **numbers):
+    def starting(self, exit=5, **numbers):
         """A run whose ranks wait for the file `go`."""
         for name, value in numbers.items():
             self.addCleanup(setattr, supervisor, name, getattr(supervisor, name))
             setattr(supervisor, name, value)
-        self.script("while not os.path.exists('go'):\n    time.sleep(0.01)\nsys.exit(5)\n")
+        self.script("while not os.path.exists('go'):\n    time.sleep(0.01)\nsys.exit(%d)\n" % exit)
         run = self.start(self.spec(procs=1, world=1, slots=["0"]))
         base.until(lambda: rundir.read(rundir.folder_of(self.state, run), "lock").get("ranks"), what="the rank")
         return run
@@ -97,10 +97,18 @@ class RefusedTest(base.RunTest):
         self.go()
         self.follow(run).finish()
         status = self.status(run)
-        self.assertEqual((status["alive"], status["exit"]["lost"]), (False, True))
+        self.assertEqual((status["alive"], status["exit"]["exit"], status["exit"]["first"]["rank"]), (False, 5, 0))
+        self.assertIsNotNone(failures.fate(self.state, run)[1])
         os.rmdir(refusing)
-        self.status(run)
+        self.assertEqual(self.status(run)["exit"], status["exit"])
         self.assertTrue(rundir.has_ended(rundir.folder_of(self.state, run)))
+
+    def test_a_good_result_that_is_refused_is_no_failure_to_the_other_nodes(self):
+        run = self.starting(0, RESULT_PAUSE=0.02, RESULT_SECONDS=0.1)
+        self.in_place_of(run, "exit.json.new")
+        self.go()
+        self.follow(run).finish()
+        self.assertEqual(failures.fate(self.state, run), (True, None))
 
     def test_a_stop_that_is_refused_is_done_all_the_same(self):
         self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job

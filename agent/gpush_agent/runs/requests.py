@@ -153,7 +153,7 @@ def status(agent, params):
     folder = _known(agent, params)
     refused = rundir.clean_lost(agent.state) if rundir.is_over(folder) else ()
     view = _view(agent.state, params["run"])
-    return dict(view, exit=rundir.LOST) if folder in refused else view
+    return dict(view, exit=rundir.LOST) if folder in refused and not view["exit"] else view
 
 
 def _known(agent, params):
@@ -168,5 +168,7 @@ def _view(state, run):
     spec = rundir.read(folder, "spec.json")
     spec.pop("env", None)           # may hold secrets, and is long
     spec.pop("defaults", None)
-    return {"run": run, "alive": rundir.is_alive(folder), "exit": rundir.read(folder, "exit.json") or None,
-            "spec": spec, "attempt": rundir.read(folder, "lock").get("attempt", 1), "before": rundir.earlier(folder)}
+    alive = rundir.is_alive(folder)
+    exit = rundir.read(folder, "exit.json") if alive else rundir.result(folder)
+    return {"run": run, "alive": alive, "exit": exit or None, "spec": spec,
+            "attempt": rundir.read(folder, "lock").get("attempt", 1), "before": rundir.earlier(folder)}

@@ -103,6 +103,11 @@ def has_ended(folder):
     return os.path.exists(os.path.join(folder, "exit.json"))
 
 
+def result(folder):
+    """How a run that is over ended; {} when that is not known: then it is lost."""
+    return read(folder, "exit.json") or read(folder, "lock").get("ended") or {}
+
+
 def is_over(folder):
     """Whether nothing more will be written."""
     return has_ended(folder) or not is_alive(folder)
@@ -192,7 +197,7 @@ def end_lost(state):
                 shutil.rmtree(lock["tmp"], ignore_errors=True)
             leftovers.clean_shared_memory({}, set(), pids)
             try:
-                write_exit(folder, LOST)
+                write_exit(folder, lock.get("ended") or LOST)
             except OSError:
                 refused.append(folder)
     return refused

@@ -453,10 +453,11 @@ class Supervisor:
         self.write_result(value, self.loop.clock() + RESULT_SECONDS)
 
     def write_result(self, value, until):
-        """A run whose result cannot be written is lost in the end: it must not keep the node."""
+        """A disk that does not take it must not keep the node: then the lock's file has it."""
         try:
             rundir.write_exit(self.folder, value)
         except OSError:
+            self.claims.sign_end(value)
             if self.loop.clock() < until:
                 self.loop.after(RESULT_PAUSE, lambda: self.write_result(value, until))
                 return
