@@ -1,10 +1,24 @@
 """A run whose node has no room left, on a real small disk where one can be mounted, or whose disk refuses some files."""
+import contextlib
 import os
+import resource
 import subprocess
 import unittest
 
 import test_supervisor as base
+from gpush_agent.core.refused import Refused
 from gpush_agent.runs import failures, rundir, supervisor
+
+
+@contextlib.contextmanager
+def limited(what, number):
+    """This process has no more than that of it."""
+    soft, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (number, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, (soft, hard))
 
 
 class FullDiskTest(base.RunTest):
@@ -102,6 +116,17 @@ class RefusedTest(base.RunTest):
         os.rmdir(refusing)
         self.assertEqual(self.status(run)["exit"], status["exit"])
         self.assertTrue(rundir.has_ended(rundir.folder_of(self.state, run)))
+
+    def test_an_agent_that_has_no_descriptor_left_takes_no_run_for_lost(self):
+        run = self.starting()
+        with limited(resource.RLIMIT_NOFILE, 3):
+            status = self.status(run)
+            with self.assertRaises(Refused) as refused:
+                self.stop(run)
+        self.assertEqual((status["alive"], status["exit"], refused.exception.code), (True, None, "limit"))
+        self.go()
+        self.follow(run).finish()
+        self.assertEqual(self.status(run)["exit"]["signal"], None)
 
     def test_a_good_result_that_is_refused_is_no_failure_to_the_other_nodes(self):
         run = self.starting(0, RESULT_PAUSE=0.02, RESULT_SECONDS=0.1)

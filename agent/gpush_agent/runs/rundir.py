@@ -199,7 +199,8 @@ def end_lost(state):
             try:
                 write_exit(folder, lock.get("ended") or LOST)
             except OSError:
-                refused.append(folder)
+                if lock.get("mark"):        # else the lock could not be read, or the run never began
+                    refused.append(folder)
     return refused
 
 
