@@ -101,8 +101,9 @@ class RefusedTest(base.RunTest):
         output = self.follow(run)
         self.go()
         base.until(lambda: output.events("ended"), what="the record of the end")
+        self.stop(run)
         os.rmdir(refusing)
-        output.finish()
+        self.assertEqual(output.finish().events()[-1]["event"], "ended")
         self.assertEqual(self.status(run)["exit"]["exit"], 5)
 
     def test_a_result_that_is_refused_for_good_does_not_keep_the_node(self):
@@ -135,15 +136,36 @@ class RefusedTest(base.RunTest):
         self.follow(run).finish()
         self.assertEqual(failures.fate(self.state, run), (True, None))
 
-    def test_a_stop_that_is_refused_is_done_all_the_same(self):
-        self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job
+    def test_a_stop_that_is_refused_tells_the_ranks_nothing(self):
         run = self.starting()
         for name in ("stop.json.new", "stop.json"):
             self.in_place_of(run, name)
-        self.stop(run, grace=1000)
+        with self.assertRaises(Refused):
+            self.stop(run, "KILL")
+        self.go()
         self.follow(run).finish()
+        self.assertEqual((self.status(run)["exit"]["stopped"], self.status(run)["exit"]["exit"]), (False, 5))
+
+    def test_a_full_disk_that_refuses_a_stop_gives_the_grace_of_the_run_once(self):
+        self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job
+        self.script("def asked(*_):\n    print('asked', flush=True)\nsignal.signal(signal.SIGTERM, asked)\n"
+                    "print('ready', flush=True)\nwhile True:\n    signal.pause()\n")
+        run = self.start(self.spec(procs=1, world=1, slots=["0"], stop_grace_s=1000))
+        output = self.follow(run)
+        base.until(lambda: b"ready" in output.of(0), what="the rank")
+        self.in_place_of(run, "stop.json")
+        reserved = os.path.join(rundir.folder_of(self.state, run), "stop.json.new")
+        os.unlink(reserved)
+        os.symlink("/dev/full", reserved)
+        for _ in range(2):
+            self.stop(run, "TERM", grace=0)
+            base.until(lambda: b"asked" in output.of(0), what="the signal")
+        self.stop(run, "KILL")
+        output.finish()
         ended = self.status(run)["exit"]
-        self.assertEqual((ended["stopped"], ended["signal"]), (True, 15))
+        self.assertEqual((ended["stopped"], ended["signal"]), (True, 9))
+        self.assertEqual(output.of(0), b"ready\nasked\n")
+        self.assertEqual([event["grace_s"] for event in output.events("stopping")], [1000, 1000])
 
 
 if __name__ == "__main__":

@@ -141,3 +141,11 @@ def bind(sock, port):
             sock.close()
             return False
     return True
+
+
+def is_free(port):
+    """As `bind`."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    free = bind(sock, port)
+    sock.close()
+    return free

@@ -1,5 +1,6 @@
 """Requests about the runs of this node: start, and stop, list and status, which wait for the disk of the state folder. Each run has its
 own process (supervisor)."""
+import errno
 import json
 import os
 import signal
@@ -91,8 +92,8 @@ def take_snapshot(agent, params):
 
 
 def stop(agent, params):
-    """Writes stop.json and wakes the supervisor; does not wait for its end. A disk that refuses it must not keep ranks running: then
-    INT, for which the supervisor reads nothing."""
+    """Writes stop.json and wakes the supervisor; does not wait for its end. A full disk must not keep ranks running: then the
+    signal itself is the request."""
     folder = _known(agent, params)
     name, why = params.get("signal", "INT"), str(params.get("why") or "asked")[:200]
     # A failure elsewhere gives as much time as one here, unless a peer knows how much of it is over.
@@ -111,17 +112,17 @@ def stop(agent, params):
     known = rundir.read(folder, "stop.json")
     if why != "asked" and (known.get("signal"), known.get("why")) == (name, why):
         return {}               # a failure elsewhere is told by the gateway and by the other nodes
-    failed = None
+    failed, number = None, signal.SIGTERM
     try:
         rundir.write_stop(folder, word)
     except OSError as error:
-        failed = error
+        failed, number = error, rundir.NO_ROOM["KILL" if name == "KILL" else "TERM"]
     # No pid yet: it has not looked for stop.json yet, either.
     pid = rundir.read(folder, "lock").get("pid")
-    if isinstance(pid, int):
-        processes.kill([pid], signal.SIGINT if failed else signal.SIGTERM)
-    elif failed:
+    if failed and not (failed.errno in (errno.ENOSPC, errno.EDQUOT) and isinstance(pid, int) and processes.catches(pid, number)):
         raise of_os_error(failed, folder)
+    if isinstance(pid, int):
+        processes.kill([pid], number)
     return {}
 
 
