@@ -129,6 +129,12 @@ class RefusedTest(base.RunTest):
         self.follow(run).finish()
         self.assertEqual(self.status(run)["exit"]["signal"], None)
 
+    def test_a_result_that_is_taken_in_part_is_refused(self):
+        rundir.reserve(self.cwd)
+        with limited(resource.RLIMIT_FSIZE, 100), self.assertRaises(OSError):
+            rundir.write_exit(self.cwd, rundir.LOST)
+        self.assertFalse(rundir.has_ended(self.cwd))
+
     def test_a_good_result_that_is_refused_is_no_failure_to_the_other_nodes(self):
         run = self.starting(0, RESULT_PAUSE=0.02, RESULT_SECONDS=0.1)
         self.in_place_of(run, "exit.json.new")

@@ -1,5 +1,6 @@
 """The folder of a run, <state>/runs/<run> (docs/technical/runs.md): it holds everything about the run. The run is alive as long as
 `lock` is held, over when there is exit.json, and lost when there is neither."""
+import errno
 import json
 import os
 import shutil
@@ -161,9 +162,11 @@ def write_stop(folder, value):
 def write_reserved(folder, name, value, room, at=".new"):
     """Blanks at the end are JSON, too."""
     path = os.path.join(folder, name)
+    data = json.dumps(value).encode().ljust(room)
     fd = os.open(path + at, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.pwrite(fd, json.dumps(value).encode().ljust(room), 0)
+        if os.pwrite(fd, data, 0) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(fd)
     os.rename(path + at, path)
