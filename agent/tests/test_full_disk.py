@@ -1,10 +1,24 @@
 """A run whose node has no room left, on a real small disk where one can be mounted, or whose disk refuses some files."""
+import contextlib
 import os
+import resource
 import subprocess
 import unittest
 
 import test_supervisor as base
-from gpush_agent.runs import rundir, supervisor
+from gpush_agent.core.refused import Refused
+from gpush_agent.runs import failures, rundir, supervisor
+
+
+@contextlib.contextmanager
+def limited(what, number):
+    """This process has no more than that of it."""
+    soft, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (number, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, (soft, hard))
 
 
 class FullDiskTest(base.RunTest):
@@ -68,12 +82,12 @@ class RefusedTest(base.RunTest):
         os.mkdir(path)
         return path
 
-    def starting(self, **numbers):
+    def starting(self, exit=5, **numbers):
         """A run whose ranks wait for the file `go`."""
         for name, value in numbers.items():
             self.addCleanup(setattr, supervisor, name, getattr(supervisor, name))
             setattr(supervisor, name, value)
-        self.script("while not os.path.exists('go'):\n    time.sleep(0.01)\nsys.exit(5)\n")
+        self.script("while not os.path.exists('go'):\n    time.sleep(0.01)\nsys.exit(%d)\n" % exit)
         run = self.start(self.spec(procs=1, world=1, slots=["0"]))
         base.until(lambda: rundir.read(rundir.folder_of(self.state, run), "lock").get("ranks"), what="the rank")
         return run
@@ -87,8 +101,9 @@ class RefusedTest(base.RunTest):
         output = self.follow(run)
         self.go()
         base.until(lambda: output.events("ended"), what="the record of the end")
+        self.stop(run)
         os.rmdir(refusing)
-        output.finish()
+        self.assertEqual(output.finish().events()[-1]["event"], "ended")
         self.assertEqual(self.status(run)["exit"]["exit"], 5)
 
     def test_a_result_that_is_refused_for_good_does_not_keep_the_node(self):
@@ -97,20 +112,66 @@ class RefusedTest(base.RunTest):
         self.go()
         self.follow(run).finish()
         status = self.status(run)
-        self.assertEqual((status["alive"], status["exit"]["lost"]), (False, True))
+        self.assertEqual((status["alive"], status["exit"]["exit"], status["exit"]["first"]["rank"]), (False, 5, 0))
+        self.assertIsNotNone(failures.fate(self.state, run)[1])
         os.rmdir(refusing)
-        self.status(run)
+        self.assertEqual(self.status(run)["exit"], status["exit"])
         self.assertTrue(rundir.has_ended(rundir.folder_of(self.state, run)))
 
-    def test_a_stop_that_is_refused_is_done_all_the_same(self):
-        self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job
+    def test_an_agent_that_has_no_descriptor_left_takes_no_run_for_lost(self):
+        run = self.starting()
+        with limited(resource.RLIMIT_NOFILE, 3):
+            status = self.status(run)
+            with self.assertRaises(Refused) as refused:
+                self.stop(run)
+        self.assertEqual((status["alive"], status["exit"], refused.exception.code), (True, None, "limit"))
+        self.go()
+        self.follow(run).finish()
+        self.assertEqual(self.status(run)["exit"]["signal"], None)
+
+    def test_a_result_that_is_taken_in_part_is_refused(self):
+        rundir.reserve(self.cwd)
+        with limited(resource.RLIMIT_FSIZE, 100), self.assertRaises(OSError):
+            rundir.write_exit(self.cwd, rundir.LOST)
+        self.assertFalse(rundir.has_ended(self.cwd))
+
+    def test_a_good_result_that_is_refused_is_no_failure_to_the_other_nodes(self):
+        run = self.starting(0, RESULT_PAUSE=0.02, RESULT_SECONDS=0.1)
+        self.in_place_of(run, "exit.json.new")
+        self.go()
+        self.follow(run).finish()
+        self.assertEqual(failures.fate(self.state, run), (True, None))
+
+    def test_a_stop_that_is_refused_tells_the_ranks_nothing(self):
         run = self.starting()
         for name in ("stop.json.new", "stop.json"):
             self.in_place_of(run, name)
-        self.stop(run, grace=1000)
+        with self.assertRaises(Refused):
+            self.stop(run, "KILL")
+        self.go()
         self.follow(run).finish()
+        self.assertEqual((self.status(run)["exit"]["stopped"], self.status(run)["exit"]["exit"]), (False, 5))
+
+    def test_a_full_disk_that_refuses_a_stop_gives_the_grace_of_the_run_once(self):
+        self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job
+        self.script("def asked(*_):\n    print('asked', flush=True)\nsignal.signal(signal.SIGTERM, asked)\n"
+                    "print('ready', flush=True)\nwhile True:\n    signal.pause()\n")
+        run = self.start(self.spec(procs=1, world=1, slots=["0"], stop_grace_s=1000))
+        output = self.follow(run)
+        base.until(lambda: b"ready" in output.of(0), what="the rank")
+        self.in_place_of(run, "stop.json")
+        reserved = os.path.join(rundir.folder_of(self.state, run), "stop.json.new")
+        os.unlink(reserved)
+        os.symlink("/dev/full", reserved)
+        for _ in range(2):
+            self.stop(run, "TERM", grace=0)
+            base.until(lambda: b"asked" in output.of(0), what="the signal")
+        self.stop(run, "KILL")
+        output.finish()
         ended = self.status(run)["exit"]
-        self.assertEqual((ended["stopped"], ended["signal"]), (True, 15))
+        self.assertEqual((ended["stopped"], ended["signal"]), (True, 9))
+        self.assertEqual(output.of(0), b"ready\nasked\n")
+        self.assertEqual([event["grace_s"] for event in output.events("stopping")], [1000, 1000])
 
 
 if __name__ == "__main__":

@@ -417,6 +417,21 @@ class StopTest(RunTest):
         self.assertEqual(self.status(run)["exit"]["exit"], 0)
         self.assertEqual(processes.descendants(self.supervisors[-1]), [])
 
+    def test_a_schedulers_signal_leaves_the_ranks_their_time(self):
+        self.agent.config["taken_s"] = 1000
+        self.script("while not os.path.exists('go'):\n    time.sleep(0.01)\n")
+        for number in (signal.SIGTERM, signal.SIGINT):
+            run = self.start(self.spec())
+            output = self.follow(run)
+            until(lambda: output.events("started"), what="the ranks")
+            os.kill(self.supervisors[-1], number)
+            until(lambda: output.events("stopping"), what="the signal")
+            open(os.path.join(self.cwd, "go"), "w").close()
+            output.finish()
+            self.assertEqual(output.events("stopping")[0]["why"], "the scheduler takes the node back")
+            self.assertEqual(self.status(run)["exit"]["exit"], 0)
+            os.unlink(os.path.join(self.cwd, "go"))
+
 
 class ClaimTest(RunTest):
     def test_slots_are_claimed_by_one_run_and_free_afterwards(self):

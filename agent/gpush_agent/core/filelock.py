@@ -39,11 +39,14 @@ def same(fd, path):
 
 
 def is_locked(path):
-    """Whether someone holds a flock on this file."""
+    """Whether someone holds a flock on this file; True also when that cannot be found out (no descriptor is free, a file server is
+    away), because what is not held is ended and removed."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
+    except OSError:
+        return True
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False

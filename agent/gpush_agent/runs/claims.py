@@ -91,8 +91,19 @@ class Claims:
             sock.close()
 
     def sign(self, value):
+        self.signed = value
         known = {"started": self.started, "tmp": self.tmp, "attempt": self.attempt, "kind": self.spec.get("kind", rundir.PROGRAM)}
         os.pwrite(self.lock, json.dumps(dict(value, **known)).encode(), 0)
+
+    def sign_end(self, value):
+        """The result where the disk refuses exit.json: here it needs no room. Without the reasons, which are long."""
+        ended = {name: part for name, part in value.items() if name not in ("failures", "left")}
+        if ended["first"]:
+            ended["first"] = {name: part for name, part in ended["first"].items() if name != "reason"}
+        try:
+            self.sign(dict(self.signed, ended=ended))
+        except OSError:
+            pass
 
     def fds(self):
         return self.slots + [fd for fd in (self.reserved, self.lock) if fd is not None and fd >= 0]
@@ -130,3 +141,11 @@ def bind(sock, port):
             sock.close()
             return False
     return True
+
+
+def is_free(port):
+    """As `bind`."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    free = bind(sock, port)
+    sock.close()
+    return free

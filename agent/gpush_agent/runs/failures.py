@@ -36,10 +36,10 @@ def fate(state, run):
     ended = rundir.is_over(folder)          # asked first: what it writes last is then there to be read
     found = rundir.read(folder, "failed.json")
     if not found and ended:
-        exit = rundir.read(folder, "exit.json")
+        exit = rundir.result(folder)
         if not exit:
             rundir.clean_lost(state)
-            exit = rundir.read(folder, "exit.json") or {"lost": True}
+            exit = rundir.result(folder) or rundir.LOST
         found = {"lost": True} if exit.get("lost") else exit.get("first")
     if not found or found.get("asked"):
         return ended, None

@@ -67,6 +67,7 @@ class Journal:
         self.rest = b""                 # of a record that was written in part: nothing else may come before it
         self.lost = 0
         self.fd = -1
+        self.has_ended = False
         self._open(0)
 
     def write(self, rank, channel, payload):
@@ -77,6 +78,10 @@ class Journal:
                 self.lost += len(piece)
 
     def event(self, value):
+        """Nothing comes behind `ended`."""
+        if self.has_ended:
+            return False
+        self.has_ended = value["event"] == "ended"
         ms = self.elapsed()
         return self._settle(ms) and self._put(event(value, ms))
 

@@ -1,5 +1,6 @@
 """Requests about the runs of this node: start, and stop, list and status, which wait for the disk of the state folder. Each run has its
 own process (supervisor)."""
+import errno
 import json
 import os
 import signal
@@ -91,8 +92,8 @@ def take_snapshot(agent, params):
 
 
 def stop(agent, params):
-    """Writes stop.json and wakes the supervisor; does not wait for its end. A disk that refuses it must not keep ranks running: then
-    INT, for which the supervisor reads nothing."""
+    """Writes stop.json and wakes the supervisor; does not wait for its end. A full disk must not keep ranks running: then the
+    signal itself is the request."""
     folder = _known(agent, params)
     name, why = params.get("signal", "INT"), str(params.get("why") or "asked")[:200]
     # A failure elsewhere gives as much time as one here, unless a peer knows how much of it is over.
@@ -111,17 +112,17 @@ def stop(agent, params):
     known = rundir.read(folder, "stop.json")
     if why != "asked" and (known.get("signal"), known.get("why")) == (name, why):
         return {}               # a failure elsewhere is told by the gateway and by the other nodes
-    failed = None
+    failed, number = None, signal.SIGTERM
     try:
         rundir.write_stop(folder, word)
     except OSError as error:
-        failed = error
+        failed, number = error, rundir.NO_ROOM["KILL" if name == "KILL" else "TERM"]
     # No pid yet: it has not looked for stop.json yet, either.
     pid = rundir.read(folder, "lock").get("pid")
-    if isinstance(pid, int):
-        processes.kill([pid], signal.SIGINT if failed else signal.SIGTERM)
-    elif failed:
+    if failed and not (failed.errno in (errno.ENOSPC, errno.EDQUOT) and isinstance(pid, int) and processes.catches(pid, number)):
         raise of_os_error(failed, folder)
+    if isinstance(pid, int):
+        processes.kill([pid], number)
     return {}
 
 
@@ -153,7 +154,7 @@ def status(agent, params):
     folder = _known(agent, params)
     refused = rundir.clean_lost(agent.state) if rundir.is_over(folder) else ()
     view = _view(agent.state, params["run"])
-    return dict(view, exit=rundir.LOST) if folder in refused else view
+    return dict(view, exit=rundir.LOST) if folder in refused and not view["exit"] else view
 
 
 def _known(agent, params):
@@ -168,5 +169,7 @@ def _view(state, run):
     spec = rundir.read(folder, "spec.json")
     spec.pop("env", None)           # may hold secrets, and is long
     spec.pop("defaults", None)
-    return {"run": run, "alive": rundir.is_alive(folder), "exit": rundir.read(folder, "exit.json") or None,
-            "spec": spec, "attempt": rundir.read(folder, "lock").get("attempt", 1), "before": rundir.earlier(folder)}
+    alive = rundir.is_alive(folder)
+    exit = rundir.read(folder, "exit.json") if alive else rundir.result(folder)
+    return {"run": run, "alive": alive, "exit": exit or None, "spec": spec,
+            "attempt": rundir.read(folder, "lock").get("attempt", 1), "before": rundir.earlier(folder)}

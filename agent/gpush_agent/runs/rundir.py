@@ -1,5 +1,6 @@
 """The folder of a run, <state>/runs/<run> (docs/technical/runs.md): it holds everything about the run. The run is alive as long as
 `lock` is held, over when there is exit.json, and lost when there is neither."""
+import errno
 import json
 import os
 import shutil
@@ -13,6 +14,8 @@ from . import leftovers
 MAX_RUN = 10 ** 9
 EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full disk must not cost the exit status
 STOP_ROOM = 4096
+# To a supervisor, where a full disk refuses stop.json all the same. Not INT or QUIT, which a scheduler may send to the whole job.
+NO_ROOM = {"TERM": signal.SIGRTMIN + 4, "KILL": signal.SIGRTMIN + 5}
 EARLIER = 4                 # attempts of a run that was started again; each has its output
 BEFORE = "before"           # the folder of the attempt before, inside that of the next one
 ASIDE = ".aside"
@@ -103,6 +106,11 @@ def has_ended(folder):
     return os.path.exists(os.path.join(folder, "exit.json"))
 
 
+def result(folder):
+    """How a run that is over ended; {} when that is not known: then it is lost."""
+    return read(folder, "exit.json") or read(folder, "lock").get("ended") or {}
+
+
 def is_over(folder):
     """Whether nothing more will be written."""
     return has_ended(folder) or not is_alive(folder)
@@ -154,9 +162,11 @@ def write_stop(folder, value):
 def write_reserved(folder, name, value, room, at=".new"):
     """Blanks at the end are JSON, too."""
     path = os.path.join(folder, name)
+    data = json.dumps(value).encode().ljust(room)
     fd = os.open(path + at, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.pwrite(fd, json.dumps(value).encode().ljust(room), 0)
+        if os.pwrite(fd, data, 0) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(fd)
     os.rename(path + at, path)
@@ -192,9 +202,10 @@ def end_lost(state):
                 shutil.rmtree(lock["tmp"], ignore_errors=True)
             leftovers.clean_shared_memory({}, set(), pids)
             try:
-                write_exit(folder, LOST)
+                write_exit(folder, lock.get("ended") or LOST)
             except OSError:
-                refused.append(folder)
+                if lock.get("mark"):        # else the lock could not be read, or the run never began
+                    refused.append(folder)
     return refused
 
 

@@ -2,7 +2,6 @@
 import json
 import os
 import signal
-import socket
 import time
 import traceback
 
@@ -10,7 +9,7 @@ from ..core import processes
 from ..core.loop import Loop
 from ..network import observer
 from . import evidence, journal, leftovers, ranks, rundir, torchranks, warning
-from .claims import bind
+from .claims import is_free
 
 KEPT_RUNS = 50              # folders of runs that are over
 KEPT_BYTES = 8 << 30        # and their output together
@@ -26,7 +25,6 @@ TAIL = 65536                # of what a rank or torchrun says last
 RESULT_SECONDS = 60.0       # a disk that does not take the result of a run is asked again for so long
 RESULT_PAUSE = 1.0
 ASKED = "asked"             # the reason of a stop on request
-NOT_WRITTEN = {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}     # of a stop whose stop.json is not there
 EARLY_MS = 60000            # an address that is in use shows within this time (importing torch may take most of it)
 
 
@@ -55,6 +53,7 @@ class Supervisor:
         self.ranks = ranks.processes_of(self.spec, common, claims.tmp)
         self.first = None           # the first failure: {"rank", "exit" | "signal", "at_ms", "asked"}
         self.asked = None           # the signal of the request to stop
+        self.is_named = False       # a request came without stop.json
         self.timers = []
         self.failures = []          # each {"rank", "exit" | "signal", "at_ms", "asked", "reason"}
         self.deadline = None        # when all ranks end by force, because one failed
@@ -81,7 +80,8 @@ class Supervisor:
         for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGUSR2):
             signal.signal(number, signal.SIG_IGN)
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
-        signal.signal(signal.SIGINT, lambda number, frame: self.loop.after(0, lambda: self.obey(NOT_WRITTEN)))
+        for name, number in rundir.NO_ROOM.items():
+            signal.signal(number, lambda _number, _frame, name=name: self.loop.after(0, lambda: self.obey_name(name)))
         signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
         self.evidence = evidence.Evidence([self.spec["cwd"], self.claims.tmp, self.spec["outputs"]])
@@ -335,7 +335,13 @@ class Supervisor:
         if not word and self.taken_s is not None:
             self.taken()
             return
-        self.obey(word or NOT_WRITTEN)
+        self.obey(word or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"})
+
+    def obey_name(self, name):
+        """A stop for whose stop.json the disk has no room: its grace is the run's own, and begins once."""
+        if name == "KILL" or not self.is_named:
+            self.is_named = True
+            self.obey({"signal": name, "grace_s": max(TO_KILL, self.spec.get("stop_grace_s", 0)), "why": "terminated"})
 
     def obey(self, word):
         number = getattr(signal, "SIG" + str(word.get("signal")), signal.SIGTERM)
@@ -453,10 +459,11 @@ class Supervisor:
         self.write_result(value, self.loop.clock() + RESULT_SECONDS)
 
     def write_result(self, value, until):
-        """A run whose result cannot be written is lost in the end: it must not keep the node."""
+        """A disk that does not take it must not keep the node: then the lock's file has it."""
         try:
             rundir.write_exit(self.folder, value)
         except OSError:
+            self.claims.sign_end(value)
             if self.loop.clock() < until:
                 self.loop.after(RESULT_PAUSE, lambda: self.write_result(value, until))
                 return
@@ -470,7 +477,7 @@ class Supervisor:
             shm = leftovers.clean_shared_memory(self.shm, self.ours, self.pids)
             if shm:
                 left["shm"] = shm
-            if self.spec["node_rank"] == 0 and not self.is_port_free():
+            if self.spec["node_rank"] == 0 and not is_free(self.spec["master"]["port"]):
                 left["port"] = leftovers.holder(self.spec["master"]["port"])
             if self.spec.get("visible"):
                 gpus = leftovers.gpu_holders(self.spec["visible"])
@@ -485,10 +492,4 @@ class Supervisor:
         use, and the port is in use now although all of ours have ended."""
         if not (self.first and self.asked is None and self.in_use and self.spec["node_rank"] == 0):
             return False
-        return not self.is_port_free()
-
-    def is_port_free(self):
-        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        free = bind(sock, self.spec["master"]["port"])
-        sock.close()
-        return free
+        return not is_free(self.spec["master"]["port"])

@@ -228,6 +228,27 @@ class ForwardingTest {
   }
 
   @Test
+  void aProgramBesideSuchAListenerSaysFirstWhyItEnded() throws Exception {
+    try (var own = new SshGatewayFixture()) {
+      Path remote = own.folder().resolve("r");
+      Process ssh =
+          own.ssh("-R", remote + ":127.0.0.1:" + port(), "devbox", "echo ready; cat")
+              .inShell("exec \"$@\" 2>&1")
+              .start();
+      assertEquals(
+          "ready\n", new String(ssh.getInputStream().readNBytes(6), StandardCharsets.UTF_8));
+
+      own.node().route().link().close();
+
+      assertTrue(ssh.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS));
+      assertEquals(255, ssh.exitValue());
+      String said = new String(ssh.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertTrue(said.contains("the connection to devbox has ended"), said);
+      own.node().control("release");
+    }
+  }
+
+  @Test
   void servesASocksProxy() throws Exception {
     int local = freePort();
     Process ssh = rig.forwarding("-D", String.valueOf(local));

@@ -10,12 +10,17 @@ import dev.gpush.ssh.connection.Connections;
 import dev.gpush.ssh.connection.Listeners;
 import dev.gpush.ssh.connection.Replies;
 import dev.gpush.ssh.connection.Route;
+import dev.gpush.ssh.connection.SshMessages;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.session.ConnectionService;
+import org.apache.sshd.common.session.helpers.AbstractConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
@@ -138,20 +143,42 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
       boolean isLost = listeners().forget(bound.name(), listener);
       reply.fail();
       if (isLost) {
-        disconnect();
+        disconnectAfter(programs().iterator(), reason);
+      }
+    }
+
+    private List<SessionChannel> programs() {
+      return service.getSession().getService(AbstractConnectionService.class).getChannels().stream()
+          .flatMap(
+              channel -> channel instanceof SessionChannel own ? Stream.of(own) : Stream.empty())
+          .toList();
+    }
+
+    /**
+     * The connection's programs have ended for the same reason, and tell their users first. Those
+     * of a node that goes on are not ended for it.
+     */
+    private void disconnectAfter(Iterator<SessionChannel> programs, Json.Obj reason) {
+      if (programs.hasNext()) {
+        programs.next().addCloseFutureListener(_ -> disconnectAfter(programs, reason));
+      } else {
+        disconnect(reason);
       }
     }
 
     /**
      * The protocol has no word for a listener that ended; a client that is alone connects again.
      */
-    private void disconnect() {
+    private void disconnect(Json.Obj reason) {
+      String user = String.valueOf(service.getSession().getUsername());
+      String listening = "listening on " + bound.name() + " (-R)";
+      Message why = SshMessages.ofCode(user, listening, reason);
       try {
         service
             .getSession()
             .disconnect(
                 SshConstants.SSH2_DISCONNECT_BY_APPLICATION,
-                "the node no longer listens on " + bound.name() + " (-R); connect again");
+                new Message(listening + " has ended", why.because(), why.remedy()).line());
       } catch (IOException gone) {
         // The client has ended already.
       }
