@@ -155,8 +155,8 @@ final class CommitsThere {
       for (String other : here.inTheWay(prefix, ref)) {
         makeRoom(other, names);
       }
-    } else if (!here.isAncestor(old.get(), commit) && !here.isOnABranch(old.get())) {
-      here.set(free(ref), old.get());
+    } else if (!here.isAncestor(old.get(), commit)) {
+      keep(ref, old.get(), ref);
     }
     here.set(ref, commit);
     return true;
@@ -172,10 +172,18 @@ final class CommitsThere {
       throw new HistoryStopped("git has no ref of this name beside " + other);
     }
     Optional<String> old = here.value(other);
-    if (old.isPresent() && !here.isOnABranch(old.get())) {
-      here.set(free(prefix + name.replace('/', '-')), old.get());
+    if (old.isPresent()) {
+      keep(other, old.get(), prefix + name.replace('/', '-'));
     }
     here.delete(other);
+  }
+
+  /** Before its ref moves or goes. Where that failed, the ref of the last time is enough. */
+  private void keep(String ref, String commit, String name)
+      throws HistoryStopped, InterruptedException {
+    if (!here.isOnABranch(commit) && !here.isAtAnother(prefix, ref, commit)) {
+      here.set(free(name), commit);
+    }
   }
 
   private String free(String ref) throws HistoryStopped, InterruptedException {
