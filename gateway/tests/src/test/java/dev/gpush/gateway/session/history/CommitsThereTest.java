@@ -124,16 +124,33 @@ final class CommitsThereTest {
     String first = made("first");
     String second = made("second");
     String third = made("third");
+    String fourth = made("fourth");
     Path lock = root.resolve(".git").resolve(DEVBOX + "a.lock");
     Files.createDirectories(lock.getParent());
     Files.writeString(lock, "");
 
     CommitsThere.Home home =
         bringHome(
-            Map.of("heads/a", first, "heads/b", second, "stash", third, "heads/stash/x", second));
+            Map.of("heads/a", first, "heads/b", second, "stash", third, "heads/stash/x", fourth));
 
     assertEquals(Set.of(DEVBOX + "a", DEVBOX + "stash/x"), home.whyNot().keySet());
     assertEquals(Map.of("b", second, "stash", third), refs());
     assertEquals(Set.of(second, third), home.tips());
+  }
+
+  @Test
+  void commitsThatAreHereAreNotMissedForARefThatCannotBeSetOrDeleted() throws Exception {
+    String march = made("march");
+    String today = made("today");
+    bringHome(Map.of("heads/a", march));
+    git.lines("", "branch", "taken", march);
+    Files.writeString(root.resolve(".git/packed-refs.lock"), "");
+
+    CommitsThere.Home home =
+        bringHome(Map.of("heads/a", march, "heads/b", today, "heads/b/c", today));
+
+    assertEquals(Map.of(), home.whyNot());
+    assertEquals(Map.of("a", march, "b", today), refs());
+    assertEquals(Set.of(march, today), home.tips());
   }
 }
