@@ -143,9 +143,27 @@ class HistoryTest(unittest.TestCase):
         made = self.node.commit("here", "1")
         self.laptop.git("branch", "-m", "fix", "fix/a")
 
-        answer = self.send([first])
+        self.assertEqual("its branch fix is in the way of fix/a", self.send([first])["stopped"])
+        answer = self.ask(do="look")
         self.assertEqual(("refs/heads/fix", made), (answer["head"], answer["refs"]["refs/heads/fix"]))
         self.assertEqual(first, answer["refs"][LAPTOP + "fix/a"])
+
+    def test_a_branch_that_was_made_here_is_never_deleted(self):
+        first = self.laptop.commit("a", "1")
+        self.send()
+        self.node.git("branch", "fix/before")
+        self.laptop.git("checkout", "-qb", "fix")
+        second = self.laptop.commit("b", "2")
+
+        self.assertEqual("its branch fix/before is in the way of fix", self.send([first])["stopped"])
+        self.assertEqual(first, self.node.said("rev-parse", "fix/before"))
+        answer = self.ask(do="look")
+        self.assertEqual((MAIN, first), (answer["head"], answer["refs"][MAIN]))
+        self.assertIn("b", self.node.said("status", "--porcelain"))
+        self.send([second])
+        self.assertEqual(answer["stamp"], history.stamp(self.node.path))
+        self.node.git("branch", "-D", "fix/before")
+        self.assertEqual(("refs/heads/fix", second), (self.send([second])["head"], self.node.said("rev-parse", "HEAD")))
 
     def test_a_tag_that_was_made_here_stops_no_other_ref(self):
         first = self.laptop.commit("a", "1")

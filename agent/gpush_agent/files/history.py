@@ -12,6 +12,7 @@ from ..core.wholefile import replace
 
 MARK = "gpush.json"         # in .git: it is ours, and what we wrote last
 LAPTOP = "refs/remotes/laptop/"
+HEADS = "refs/heads/"
 FEW = 100                   # objects that are unpacked; more stay a pack
 PIECE = 1 << 18
 MOST_HEADER = 64 << 20
@@ -209,10 +210,11 @@ class Repository:
         try:
             self.objects(source)
             self.settings(asked)
-            written = self.written()
+            written, before = self.written(), self.written()
             self.write_refs(asked["refs"], written.get("refs", {}))
             written.update(refs=asked["refs"], home=asked.get("home", []))
-            self.save(written)
+            if written != before:       # else the stamp stays, and what stops the rest is not tried at each question
+                self.save(written)
             written.update(self.follow(asked, written))
             self.save(written)
         finally:
@@ -300,9 +302,11 @@ class Repository:
             branches = self.git("for-each-ref", "--format=%(refname)", "refs/heads").splitlines()
             old = self.commit_of(head)
             gone = dict((name, self.commit_of(name)) for name in branches if is_in_the_way(name, head))
-            for name, value in [(head, old)] + list(gone.items()):
-                if value not in (None, tip, known.pop(name, None)) and self.call("merge-base", "--is-ancestor", value, tip)[0] != 0:
-                    return {}   # commits were made here, which the laptop does not have yet
+            if old not in (None, tip, known.get(head)) and self.call("merge-base", "--is-ancestor", old, tip)[0] != 0:
+                return {}       # commits were made here, which the laptop does not have yet
+            for name, value in gone.items():
+                if value != known.pop(name, None):      # it was made here, or has commits that were
+                    raise Stopped("its branch %s is in the way of %s" % (name[len(HEADS):], head[len(HEADS):]))
             known[head] = tip
         if is_born != tip:
             self.index(is_born, tip)

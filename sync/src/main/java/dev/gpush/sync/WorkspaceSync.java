@@ -140,6 +140,8 @@ public final class WorkspaceSync implements AutoCloseable {
     }
     var fresh = new HashSet<>(conversations.finish(opening));
     List<NodeConversation> open = conversations.of(nodes);
+    // The look here may have waited for the user: what the nodes saw before is old then.
+    boolean isOld = !open.stream().allMatch(NodeConversation::hasJustLooked);
     if (mustCheck) {
       conversations.look(open, editors.bringHome());
       fresh.addAll(open);
@@ -150,7 +152,8 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(open.stream().filter(fresh::add).toList(), editors.bringHome());
       changes = home.lookPatiently(open, found.manifest(), scan::rules);
     }
-    done(found, home.run(push(found, changes, usual, talk), open, fresh), nodes);
+    var seen = isOld ? Set.<NodeConversation>of() : fresh;
+    done(found, home.run(push(found, changes, usual, talk), open, seen), nodes);
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {

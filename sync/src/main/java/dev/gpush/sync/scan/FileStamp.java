@@ -72,6 +72,11 @@ record FileStamp(long size, long modified, long changed, long inode) {
     return Math.max(modified, changed) + (isFine ? FINE_NANOS : COARSE_NANOS) < at;
   }
 
+  /** Whether it was in the future for a file that was read at this moment: it never settles. */
+  boolean isAhead(long at) {
+    return Math.max(modified, changed) - COARSE_NANOS > at;
+  }
+
   static long nanos(Instant moment) {
     return moment.getEpochSecond() * 1_000_000_000L + moment.getNano();
   }

@@ -80,6 +80,17 @@ final class HashCache {
     return Optional.of(cached.hash());
   }
 
+  /**
+   * Whether it was read so soon after its last change that another one may have the same stamp. Of
+   * a stamp in the future that would be so at each look; only the looks at everything read it.
+   */
+  boolean mayHaveChanged(String path, FileStamp stamp) {
+    Cached cached = entries.get(path);
+    return cached == null
+        || !cached.stamp().equals(stamp)
+        || (!stamp.isSettled(cached.readAt()) && !stamp.isAhead(cached.readAt()));
+  }
+
   void put(String path, FileStamp stamp, long readAt, String hash) {
     next.put(path, new Cached(stamp, readAt, hash));
     isChanged = true;

@@ -235,9 +235,8 @@ public final class TreeScan {
     return scan;
   }
 
-  /** It was read so soon after its last change that another one may have the same stamp. */
   private boolean mayHaveChanged(ScannedFile file) {
-    return file.target().isEmpty() && cache.hash(file.path(), file.look().stamp()).isEmpty();
+    return file.target().isEmpty() && cache.mayHaveChanged(file.path(), file.look().stamp());
   }
 
   /** Writes what was read into the cache file, so that the next gateway need not read it again. */

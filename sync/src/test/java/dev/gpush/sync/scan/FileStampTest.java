@@ -24,6 +24,19 @@ class FileStampTest {
     assertEquals(settled, stamp.isSettled(nanos(at)), why);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "9.000000001, 5.0, 6.0, true, a modification time in the future",
+    "5.0, 9.0, 6.0, true, the inode's change counts as well",
+    "5.0, 5.0, 4.0, false, it may be this second's",
+    "5.000000001, 5.0, 6.0, false, the past",
+  })
+  void isAheadOfAClockThatIsBehind(
+      String modified, String changed, String at, boolean ahead, String why) {
+    var stamp = new FileStamp(1, nanos(modified), nanos(changed), 1);
+    assertEquals(ahead, stamp.isAhead(nanos(at)), why);
+  }
+
   private static long nanos(String seconds) {
     return new java.math.BigDecimal(seconds)
         .multiply(java.math.BigDecimal.valueOf(SECOND))

@@ -16,11 +16,13 @@ import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -130,20 +132,8 @@ final class LookTest {
    */
   @Test
   void aFileThatWasReadRightAfterASaveIsReadAgain() throws Exception {
-    folder.write("lr", "1").write("other", "");
-    Clock atOnce =
-        new Clock() {
-          @Override
-          public Instant now() {
-            return Instant.EPOCH; // No read is later than the save that it follows.
-          }
-
-          @Override
-          public long nanos() {
-            return 0;
-          }
-        };
-    TreeScan scan = scan("cache", ScanLimits.standard(), atOnce);
+    folder.write("lr", "1");
+    TreeScan scan = scan("cache", ScanLimits.standard(), atTheSave("lr", Duration.ZERO));
     try (FileChannel file = FileChannel.open(folder.path().resolve("lr"), READ, WRITE)) {
       MappedByteBuffer map = file.map(FileChannel.MapMode.READ_WRITE, 0, 1);
       map.put(0, (byte) '1');
@@ -152,6 +142,43 @@ final class LookTest {
 
       assertEquals(List.of("lr"), look(scan, folder.path()).manifest().differences(first));
     }
+  }
+
+  /** It was read whole at each save in its folder, because its stamp never settles. */
+  @Test
+  void aFileWithAStampInTheFutureIsReadAgainByALookAtEverything() throws Exception {
+    folder.write("lr", "1");
+    Clock behind = atTheSave("lr", Duration.ofMinutes(1));
+    TreeScan scan = scan("cache", ScanLimits.standard(), behind);
+    try (FileChannel file = FileChannel.open(folder.path().resolve("lr"), READ, WRITE)) {
+      MappedByteBuffer map = file.map(FileChannel.MapMode.READ_WRITE, 0, 1);
+      map.put(0, (byte) '1');
+      Manifest first = scan.look(Optional.empty(), Set.of()).manifest();
+      map.put(0, (byte) '2');
+
+      assertEquals(first, look(scan, folder.path()).manifest());
+      assertEquals(
+          List.of("lr"), scan.look(Optional.empty(), Set.of()).manifest().differences(first));
+    }
+  }
+
+  /** The clock of a machine on which each read is at the save of the file, or so much before. */
+  private Clock atTheSave(String name, Duration before) {
+    return new Clock() {
+      @Override
+      public Instant now() {
+        try {
+          return Files.getLastModifiedTime(folder.path().resolve(name)).toInstant().minus(before);
+        } catch (IOException broken) {
+          throw new UncheckedIOException(broken);
+        }
+      }
+
+      @Override
+      public long nanos() {
+        return 0;
+      }
+    };
   }
 
   /** A part of it would be taken for files that a user has deleted. */

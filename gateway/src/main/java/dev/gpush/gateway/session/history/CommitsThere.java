@@ -58,7 +58,7 @@ final class CommitsThere {
    *
    * @param came one for each branch, stash and tag of the node with such commits
    * @param tips the commits that a ref here leads to
-   * @param whyNot by the names of the refs that cannot be set here
+   * @param whyNot by the names of the refs that cannot be set here, of commits that no ref has
    */
   record Home(List<Came> came, Set<String> tips, Map<String, String> whyNot) {
     static final Home NOTHING = new Home(List.of(), Set.of(), Map.of());
@@ -93,6 +93,8 @@ final class CommitsThere {
         whyNot.put(ref, stopped.why());
       }
     }
+    // What another ref leads to is here.
+    whyNot.keySet().removeIf(ref -> tips.contains(branches.get(ref.substring(prefix.length()))));
     return new Home(came, tips, whyNot);
   }
 
@@ -101,7 +103,7 @@ final class CommitsThere {
     if (here.isOnABranch(commit)) {
       Optional<String> old = here.value(ref);
       if (old.isPresent() && here.isOnABranch(old.get())) {
-        here.delete(ref);
+        deleteIfPossible(ref);
       }
       return Optional.empty();
     }
@@ -116,6 +118,15 @@ final class CommitsThere {
             + " here as "
             + ref;
     return Optional.of(new Came(words, isNew));
+  }
+
+  /** Its commits are on a branch here, so a ref that stays is only untidy. */
+  private void deleteIfPossible(String ref) throws InterruptedException {
+    try {
+      here.delete(ref);
+    } catch (HistoryStopped _) {
+      // A later look tries it again.
+    }
   }
 
   /** Whether another ref keeps it: it was the newest stash, or a tag of a branch there. */
@@ -155,8 +166,8 @@ final class CommitsThere {
       for (String other : here.inTheWay(prefix, ref)) {
         makeRoom(other, names);
       }
-    } else if (!here.isAncestor(old.get(), commit) && !here.isOnABranch(old.get())) {
-      here.set(free(ref), old.get());
+    } else if (!here.isAncestor(old.get(), commit)) {
+      keep(ref, old.get(), ref);
     }
     here.set(ref, commit);
     return true;
@@ -172,10 +183,18 @@ final class CommitsThere {
       throw new HistoryStopped("git has no ref of this name beside " + other);
     }
     Optional<String> old = here.value(other);
-    if (old.isPresent() && !here.isOnABranch(old.get())) {
-      here.set(free(prefix + name.replace('/', '-')), old.get());
+    if (old.isPresent()) {
+      keep(other, old.get(), prefix + name.replace('/', '-'));
     }
     here.delete(other);
+  }
+
+  /** Before its ref moves or goes. Where that failed, the ref of the last time is enough. */
+  private void keep(String ref, String commit, String name)
+      throws HistoryStopped, InterruptedException {
+    if (!here.isOnABranch(commit) && !here.isAtAnother(prefix, ref, commit)) {
+      here.set(free(name), commit);
+    }
   }
 
   private String free(String ref) throws HistoryStopped, InterruptedException {

@@ -301,6 +301,12 @@ final class LaptopRepository {
     return git.run("for-each-ref", "--count=1", "--contains=" + commit, refs).text().isPresent();
   }
 
+  /** Whether a ref below this name has exactly this commit, besides the one. */
+  boolean isAtAnother(String below, String one, String commit)
+      throws HistoryStopped, InterruptedException {
+    return refs("--points-at=" + commit, below).stream().anyMatch(ref -> !ref.name().equals(one));
+  }
+
   /** Refs below a name beside which git allows no such ref, as fix beside fix/loss. */
   List<String> inTheWay(String below, String ref) throws HistoryStopped, InterruptedException {
     return refs(below).stream()

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -92,6 +93,32 @@ final class RunConfigTest {
 
       assertEquals("print(2)\n", Files.readString(files.getFirst()));
       assertEquals("print(2)\n", Files.readString(files.getLast()));
+    }
+  }
+
+  /** It did, for each run on a workspace whose look takes more than 2 s. */
+  @Test
+  void aRunDoesNotPushAgainBecauseThePushWasLong() throws Exception {
+    try (SessionRig rig = SessionRig.calm()) {
+      GatewaySessions gateway = rig.gateway();
+      Path project = rig.project("project");
+      gateway.up(ask(project, 2), Talk.silent());
+      var looks = new AtomicInteger();
+      var talk =
+          new TalkAround(Talk.silent()) {
+            @Override
+            public Step step(String what) {
+              if (what.startsWith("looking at ")) {
+                looks.incrementAndGet();
+                rig.letPass(Duration.ofMinutes(5));
+              }
+              return super.step(what);
+            }
+          };
+
+      gateway.runs().launch(DEVBOX, Asked.run(project, "true"), talk);
+
+      assertEquals(1, looks.get());
     }
   }
 

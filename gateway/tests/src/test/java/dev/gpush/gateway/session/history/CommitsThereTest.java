@@ -75,12 +75,13 @@ final class CommitsThereTest {
   void aRefOfABranchThatIsGoneIsInNoWay() throws Exception {
     String march = made("march");
     String today = made("today");
-    bringHome(Map.of("heads/fix", march, "heads/a/b", march));
+    String april = made("april");
+    bringHome(Map.of("heads/fix", march, "heads/a/b", april));
 
     CommitsThere.Home home = bringHome(Map.of("heads/fix/loss", today, "heads/a", today));
 
     assertEquals(Map.of(), home.whyNot());
-    assertEquals(Map.of("fix-2", march, "fix/loss", today, "a-b-2", march, "a", today), refs());
+    assertEquals(Map.of("fix-2", march, "fix/loss", today, "a-b-2", april, "a", today), refs());
     bringHome(Map.of("heads/fix/loss", today, "heads/a", today));
     assertEquals(4, refs().size());
   }
@@ -98,20 +99,58 @@ final class CommitsThereTest {
   }
 
   @Test
+  void aRefThatCannotMoveOrGoIsKeptOnce() throws Exception {
+    String today = made("today");
+    bringHome(Map.of("heads/fix", made("march"), "heads/a", made("april")));
+    Path gone = Files.writeString(root.resolve(".git/packed-refs.lock"), "");
+    Path moves = Files.writeString(root.resolve(".git").resolve(DEVBOX + "a.lock"), "");
+    Map<String, String> now = Map.of("heads/fix/loss", today, "heads/a", today);
+
+    bringHome(now);
+    Map<String, String> once = refs();
+    CommitsThere.Home home = bringHome(now);
+
+    assertEquals(Set.of(DEVBOX + "fix/loss", DEVBOX + "a"), home.whyNot().keySet());
+    assertEquals(Set.of("fix", "fix-2", "a", "a-2"), once.keySet());
+    assertEquals(once, refs());
+    Files.delete(gone);
+    Files.delete(moves);
+    bringHome(now);
+    assertEquals(Set.of("fix/loss", "fix-2", "a", "a-2"), refs().keySet());
+  }
+
+  @Test
   void aRefThatCannotBeSetStopsNoOther() throws Exception {
     String first = made("first");
     String second = made("second");
     String third = made("third");
+    String fourth = made("fourth");
     Path lock = root.resolve(".git").resolve(DEVBOX + "a.lock");
     Files.createDirectories(lock.getParent());
     Files.writeString(lock, "");
 
     CommitsThere.Home home =
         bringHome(
-            Map.of("heads/a", first, "heads/b", second, "stash", third, "heads/stash/x", second));
+            Map.of("heads/a", first, "heads/b", second, "stash", third, "heads/stash/x", fourth));
 
     assertEquals(Set.of(DEVBOX + "a", DEVBOX + "stash/x"), home.whyNot().keySet());
     assertEquals(Map.of("b", second, "stash", third), refs());
     assertEquals(Set.of(second, third), home.tips());
+  }
+
+  @Test
+  void commitsThatAreHereAreNotMissedForARefThatCannotBeSetOrDeleted() throws Exception {
+    String march = made("march");
+    String today = made("today");
+    bringHome(Map.of("heads/a", march));
+    git.lines("", "branch", "taken", march);
+    Files.writeString(root.resolve(".git/packed-refs.lock"), "");
+
+    CommitsThere.Home home =
+        bringHome(Map.of("heads/a", march, "heads/b", today, "heads/b/c", today));
+
+    assertEquals(Map.of(), home.whyNot());
+    assertEquals(Map.of("a", march, "b", today), refs());
+    assertEquals(Set.of(march, today), home.tips());
   }
 }
