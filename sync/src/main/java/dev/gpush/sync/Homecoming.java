@@ -439,8 +439,7 @@ public final class Homecoming {
     List<Decisions.Coming> edits =
         decisions.coming().stream().filter(edit -> paths.contains(edit.path())).toList();
     var arrivals = new Arrivals();
-    var coming = new Coming(edits, List.of(), ChangesThere.Found.nothing());
-    bring(one, coming, arrivals, Talk.silent());
+    bring(one, new Coming(edits, List.of(), ChangesThere.Found.nothing()), arrivals, Talk.silent());
     return Optional.of(came(arrivals, false, false, Optional.empty()));
   }
 

@@ -4,7 +4,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.FileReason;
-import dev.gpush.core.file.Sha256;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.git.IgnoreStack;
@@ -17,9 +16,7 @@ import dev.gpush.sync.home.RefusedFiles;
 import dev.gpush.sync.node.Blobs;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.tree.Entry;
-import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -27,9 +24,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
-import java.security.MessageDigest;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,9 +43,6 @@ final class Pull {
   private static final int MAX_DEPTH = 64;
 
   private static final int MAX_FILES = 10_000;
-
-  /** What more than expected is read, until a piece is the last one. */
-  private static final long MOST_SURPLUS = 64L << 20;
 
   private static final String MANY = "it has more than " + MAX_FILES + " files";
 
@@ -172,7 +164,11 @@ final class Pull {
     return edit.here();
   }
 
-  /** Into a file beside the target; empty when it is neither a file nor a link. */
+  /**
+   * Into a file beside the target; empty when it is neither a file nor a link.
+   *
+   * @param most bytes: the limit of a day counts what the node said before
+   */
   private Optional<Entry> receive(Json answer, Path target, Path part, long most)
       throws IOException, LocalTree.Refused {
     if (answer.text("kind").equals(Optional.of("link"))) {
@@ -187,7 +183,9 @@ final class Pull {
     if (!answer.text("kind").equals(Optional.of("file"))) {
       return Optional.empty();
     }
-    String hash = receive(part, most);
+    String hash =
+        Blobs.receive(node, part, most)
+            .orElseThrow(() -> new LocalTree.Refused("it grew while it was on its way"));
     if (Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)) {
       Set<PosixFilePermission> permissions =
           Files.getPosixFilePermissions(target, LinkOption.NOFOLLOW_LINKS);
@@ -421,43 +419,6 @@ final class Pull {
     Path part = target.resolveSibling("." + target.getFileName() + ".gpush-part");
     Files.deleteIfExists(part);
     return part;
-  }
-
-  /**
-   * @param most bytes: the limit of a day counts what the node said before
-   */
-  private String receive(Path part, long most) throws IOException, LocalTree.Refused {
-    MessageDigest digest = Sha256.digest();
-    String hash = "";
-    long bytes = 0;
-    boolean isLast = false;
-    try (FileChannel out =
-        FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-      while (!isLast) {
-        Blobs.Piece piece = node.readPiece();
-        isLast = piece.isLast();
-        hash = piece.hash();
-        digest.update(piece.data().duplicate());
-        bytes += piece.data().remaining();
-        if (bytes <= most) {
-          piece.write(out, part);
-        } else if (bytes - most > MOST_SURPLUS) {
-          throw new IOException("the node does not end what it sends");
-        }
-      }
-    } catch (FileSystemException here) {
-      while (!isLast) {
-        isLast = node.readPiece().isLast(); // The next answer comes after it.
-      }
-      throw here;
-    }
-    if (bytes > most) {
-      throw new LocalTree.Refused("it grew while it was on its way");
-    }
-    if (!hash.equals(Hashes.hex(digest.digest()))) {
-      throw new IOException("what came has not its hash");
-    }
-    return hash;
   }
 
   /**

@@ -17,6 +17,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,6 +41,9 @@ public final class Blobs implements AutoCloseable {
 
   /** What one push keeps in memory for slower nodes. */
   private static final long KEPT_BYTES = 64L << 20;
+
+  /** What more than expected is read, until a piece is the last one. */
+  private static final long MOST_SURPLUS = 64L << 20;
 
   private static final int HASH_BYTES = 32;
   private static final byte PACKED = 1;
@@ -88,7 +92,7 @@ public final class Blobs implements AutoCloseable {
      * A full disk on this machine is not a failure of the conversation. The content is on the disk
      * before it has its name: after a loss of power an empty file would count as an edit.
      */
-    public void write(FileChannel out, Path file) throws FileSystemException {
+    private void write(FileChannel out, Path file) throws FileSystemException {
       try {
         while (data.hasRemaining()) {
           out.write(data);
@@ -140,6 +144,42 @@ public final class Blobs implements AutoCloseable {
     this.packs = packs;
     this.bases = Map.copyOf(bases);
     this.signatures = signatures;
+  }
+
+  /** A file that the node sends, into a new one here: its hash; empty when it has more bytes. */
+  public static Optional<String> receive(NodeConversation node, Path file, long most)
+      throws IOException {
+    MessageDigest digest = Sha256.digest();
+    String hash = "";
+    long bytes = 0;
+    boolean isLast = false;
+    try (FileChannel out =
+        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+      while (!isLast) {
+        Piece piece = node.readPiece();
+        isLast = piece.isLast();
+        hash = piece.hash();
+        digest.update(piece.data().duplicate());
+        bytes += piece.data().remaining();
+        if (bytes <= most) {
+          piece.write(out, file);
+        } else if (bytes - most > MOST_SURPLUS) {
+          throw new IOException("the node does not end what it sends");
+        }
+      }
+    } catch (FileSystemException here) {
+      while (!isLast) {
+        isLast = node.readPiece().isLast(); // The next answer comes after it.
+      }
+      throw here;
+    }
+    if (bytes > most) {
+      return Optional.empty();
+    }
+    if (!hash.equals(Hashes.hex(digest.digest()))) {
+      throw new IOException("what came has not its hash");
+    }
+    return Optional.of(hash);
   }
 
   private static long size(Path file) {

@@ -80,7 +80,7 @@ final class NodeEdits {
     boolean isAgain = isRested && againAt.map(at -> now - at >= 0).orElse(false);
     isBlocked = false;
     if (isWanted && !isRested) {
-      againAt = Optional.of(restUntil);
+      againAt = Optional.of(rest.until());
     }
     if ((!isSaid && !isAgain && !(isWanted && isRested)) || push.isStopped()) {
       return Optional.empty();
