@@ -119,6 +119,52 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(self.step(55)[1], None)
         self.assertEqual(self.step(10)[1], "idle")
 
+    def restart_zero(self, seconds):
+        """Another agent takes over on node 0, so long after the last note of the one before. The others must dial again."""
+        noted = self.leases[0].noted()
+        self.now += seconds
+        for node in (1, 2):
+            self.cut(node)
+        self.leases[0] = lease.Lease(lambda: self.now, {"hard_s": None, "idle_s": 60, "unclaimed_s": 30}, lambda: self.runs[0])
+        self.leases[0].recall(noted)
+        self.zero = self.leases[0].judge = idle.Decides(self.leases[0], self.asked)
+
+    def test_another_agent_of_node_0_knows_what_the_others_did(self):
+        self.leases[0].claim()
+        self.runs[1] = [7]
+        self.step(1000)
+        self.restart_zero(20)
+        self.assertEqual(self.step(38)[0], None)
+        status = self.leases[0].status()
+        self.assertTrue(0 < status["idle_left_s"] <= 5, status)
+        self.assertEqual(status["idle_because"], "run 7 on node 1")
+
+    def test_another_agent_of_node_0_waits_for_the_others(self):
+        """It did not run for longer than the idle time."""
+        self.leases[0].claim()
+        self.runs[1] = [7]
+        self.step(50)
+        self.restart_zero(300)
+        self.assertIsNone(self.leases[0].over())
+        self.assertEqual(self.leases[0].next(), 40.0)
+        self.now += 39
+        self.assertIsNone(self.leases[0].over())
+        self.linked.add(1)
+        self.zero.joined(1)
+        self.talk(1)
+        self.assertEqual(self.step(55)[0], None)
+        self.runs[1] = []
+        self.assertEqual(self.step(70)[0], "idle")
+
+    def test_another_agent_of_node_0_does_not_wait_for_ever(self):
+        for claimed, why in ((True, "idle"), (False, "unclaimed")):
+            self.setUp()
+            if claimed:
+                self.leases[0].claim()
+            self.restart_zero(300)
+            self.assertEqual(self.step(39)[0], None)
+            self.assertEqual(self.step(1)[0], why)
+
     def test_idle_time_begins_with_the_end_of_a_run(self):
         now, runs = [0.0], [1]
         alone = lease.Lease(lambda: now[0], {"idle_s": 60}, runs=lambda: runs)

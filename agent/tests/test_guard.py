@@ -147,7 +147,8 @@ class GuardTest(NodeTest):
 
     def test_terms_and_the_lease_go_on(self):
         client = self.client(client=Client(holder="other@there", term=7), lease={"hard_s": 600, "idle_s": 300})
-        client.call("renew", hard_s=500, idle_s=77)
+        self.assertEqual(client.call("status")["lease_from"], "start")
+        self.assertEqual(client.call("renew", hard_s=500, idle_s=77)["lease_from"], "renewed")
         os.kill(client.welcome["pid"], signal.SIGKILL)
         old = self.client("attach", client=Client(term=6))
         self.assertEqual(old.bye["code"], "term")
@@ -155,6 +156,7 @@ class GuardTest(NodeTest):
         lease = again.call("status")
         self.assertTrue(300 < lease["hard_left_s"] <= 500, lease)
         self.assertTrue(lease["idle_left_s"] <= 77, lease)
+        self.assertEqual(lease["lease_from"], "recalled")
 
     def end_container(self, client):
         """As the kernel does when the memory of a container is full."""
@@ -170,6 +172,7 @@ class GuardTest(NodeTest):
         again = self.client(client=Client(holder="other@there", term=7), memory=self.base)
         lease = again.call("status")
         self.assertTrue(4000 < lease["hard_left_s"] <= 5000 and lease["idle_left_s"] <= 77, lease)
+        self.assertEqual(lease["lease_from"], "recalled")
         self.assertFalse(again.welcome["again"])
         old = self.client("attach", client=Client(term=6))
         self.assertEqual(old.bye["code"], "term")

@@ -7,6 +7,7 @@ end."""
 from .peerline import plain
 
 ASK_SECONDS = 5.0           # before an end the others are asked, and have this time to answer
+RETURN_SECONDS = 40.0       # after an agent before this one: in this time the others dial again (peers.RETRY_SECONDS) and report
 MOST = 10 * 365 * 86400.0   # a longer duration counts as none
 MOST_WORDS = 80
 MOST_CLIENTS = 4
@@ -43,6 +44,7 @@ class Decides:
         self.members = {}
         self.asked = None           # when, while answers are waited for
         self.number = 0
+        self.alone_until = lease.clock() + (RETURN_SECONDS if lease.terms == "recalled" else 0.0)
 
     def member(self, node):
         return self.members.setdefault(node, Member())
@@ -85,7 +87,7 @@ class Decides:
         why = lease.own_over()
         if why == "hard":
             return why
-        if why is None or self.kept(why):
+        if why is None or self.kept(why) or now < self.alone_until:
             self.asked = None
             return None
         if self.asked is None:
@@ -105,9 +107,10 @@ class Decides:
         own = self.lease.own_next()
         if self.asked is not None:
             return max(0.0, self.asked + ASK_SECONDS - self.lease.clock())
-        if own is None or own > 0.0 or self.lease.idle is None:
+        if own is None or own > 0.0:
             return own
-        return max(0.0, self.latest()[0] + self.lease.idle - self.lease.clock())
+        idle_end = self.alone_until if self.lease.idle is None else self.latest()[0] + self.lease.idle
+        return max(0.0, max(idle_end, self.alone_until) - self.lease.clock())
 
     def status(self):
         value, now = self.lease.own_status(), self.lease.clock()
@@ -142,6 +145,9 @@ class Asks:
         self.word = None
         self.asked = None
         self.gang = None                # what node 0 sent, and when
+
+    def latest(self):
+        return self.lease.last, self.lease.why
 
     def report(self):
         lease = self.lease

@@ -13,6 +13,7 @@ class Lease:
         self.hard_end = None if limits.get("hard_s") is None else now + limits["hard_s"]
         self.idle = limits.get("idle_s")
         self.unclaimed = limits.get("unclaimed_s")
+        self.terms = "start"        # where these limits come from: "start", "renewed", or "recalled" from an agent before
         self.claimed = False
         self.asked = now            # when a gateway last waited for the gang
         self.judge = None           # in a gang: the decision of gang.idle for this node; else None
@@ -46,15 +47,18 @@ class Lease:
             self.hard_end = None if params["hard_s"] is None else self.clock() + params["hard_s"]
         if "idle_s" in params:
             self.idle = params["idle_s"]
-        self.claimed = True
+        self.claimed, self.terms = True, "renewed"
         self.active("renewed")
 
     def noted(self):
-        """What `recall` needs, as JSON. Its times are of the machine's own clock."""
+        """What `recall` needs, as JSON. Its times are of the machine's own clock. Of node 0 with what the others were doing: it
+        decides for them, and the next agent may not hear them at once."""
+        last, why = (self.last, self.why) if self.judge is None else self.judge.latest()
         return {"hard_end": self.hard_end, "idle": self.idle, "claimed": self.claimed, "started": self.started,
-                "asked": self.asked, "last": self.last, "why": self.why}
+                "asked": self.asked, "last": last, "why": why}
 
     def recall(self, noted):
+        self.terms = "recalled"
         self.hard_end, self.idle, self.claimed = noted["hard_end"], noted["idle"], noted["claimed"]
         self.started, self.last, self.why = noted["started"], noted["last"], noted["why"]
         self.touched, self.asked = self.last, noted["asked"]

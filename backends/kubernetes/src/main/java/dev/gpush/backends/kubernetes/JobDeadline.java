@@ -67,38 +67,21 @@ final class JobDeadline {
   }
 
   /**
-   * The lease for an agent that has started with the terms of the request, because its node has
-   * another pod; empty if it has the right ones. It must end before the deadline, which leaves no
-   * time to warn runs and to remove files.
+   * The lease of a gang whose node 0 has another pod. It must end before the deadline, which leaves
+   * no time to warn runs and to remove files.
    */
-  Optional<LeaseTerms> lost(Json job, Json status, Duration idle)
-      throws InterruptedException, Unanswered {
+  LeaseTerms lease(Json job, Duration idle) throws InterruptedException, Unanswered {
     Optional<Duration> deadline = job.object("spec").number(FIELD).map(Duration::ofSeconds);
     Optional<Instant> start = Jobs.start(job);
-    if (deadline.isPresent() && start.isEmpty()) {
-      return Optional.empty();
+    if (deadline.isEmpty()) {
+      return new LeaseTerms(Optional.empty(), idle);
     }
-    Optional<Duration> hardEnd = Optional.empty();
-    if (deadline.isPresent()) {
-      Duration age = Duration.between(start.get(), place.api().time());
-      Duration left = deadline.get().minus(age).minus(GangObjects.SLACK);
-      hardEnd = Optional.of(left.isNegative() ? Duration.ZERO : left);
+    if (start.isEmpty()) {
+      return LeaseTerms.ofIdleTime(idle);
     }
-    Optional<Duration> idleNow =
-        status
-            .number("idle_left_s")
-            .flatMap(left -> status.number("idle_for_s").map(since -> left + since))
-            .map(Duration::ofSeconds);
-    return (isNear(hardEnd, status.number("hard_left_s").map(Duration::ofSeconds))
-            && isNear(Optional.of(idle), idleNow))
-        ? Optional.empty()
-        : Optional.of(new LeaseTerms(hardEnd, idle));
-  }
-
-  private static boolean isNear(Optional<Duration> one, Optional<Duration> other) {
-    return (one.isPresent() && other.isPresent())
-        ? one.get().minus(other.get()).abs().compareTo(GangObjects.SLACK) <= 0
-        : one.equals(other);
+    Duration age = Duration.between(start.get(), place.api().time());
+    Duration left = deadline.get().minus(age).minus(GangObjects.SLACK);
+    return new LeaseTerms(Optional.of(left.isNegative() ? Duration.ZERO : left), idle);
   }
 
   private void change(Json job, Optional<Duration> end)

@@ -71,6 +71,8 @@ import java.util.Optional;
  * agent. It keeps no state: the objects with gpush's labels and the agents' answers have it.
  */
 public final class KubernetesBackend implements Backend {
+  private static final System.Logger LOG = System.getLogger("gpush.backends");
+
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
   private static final Json.Obj STATUS = Json.object("do", "status");
 
@@ -317,18 +319,34 @@ public final class KubernetesBackend implements Backend {
     if (job.isEmpty() || said.isEmpty()) {
       return new AgentRestart(why, before);
     }
-    if (node == 0) { // The others have the lease from node 0.
-      Optional<LeaseTerms> lost =
-          new JobDeadline(place).lost(job.get(), said.getOrDefault(0, Json.object()), idle);
-      if (lost.isPresent()) {
-        Json.Obj renew = lost.get().json().with("do", "renew");
-        AgentAnswer.requireRenewed(
-            agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), renew, STATUS_LIMIT));
-      }
+    AgentRestart restart =
+        new AgentRestart(
+            why,
+            new GrantedPods(place, job.get())
+                .gang(pods, said, place.nodes(pods))
+                .nodes()
+                .get(node));
+    Json status = said.getOrDefault(node, Json.object());
+    // The others have the lease from node 0. One that a user or an agent before has given it stays:
+    // the idle time here may be another one, as after gpush adopt.
+    if (node == 0 && status.text("lease_from").orElse("").equals("start")) {
+      restoreLease(gang.id(), job.get(), pod, idle);
     }
-    return new AgentRestart(
-        why,
-        new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
+    return restart;
+  }
+
+  private void restoreLease(GangId gang, Json job, Json pod, Duration idle)
+      throws InterruptedException {
+    try {
+      Json.Obj renew = new JobDeadline(place).lease(job, idle).json().with("do", "renew");
+      AgentAnswer.requireRenewed(
+          agents.ask(gang, List.of(0), _ -> Map.of(0, pod), renew, STATUS_LIMIT));
+    } catch (Unanswered | GpushException failed) {
+      // What is known of the restart counts all the same.
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "node 0 has no lease yet, gang=" + gang + ": " + failed.getMessage());
+    }
   }
 
   @Override

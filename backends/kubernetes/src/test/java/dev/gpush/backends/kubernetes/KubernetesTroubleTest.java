@@ -140,6 +140,8 @@ final class KubernetesTroubleTest {
                   gang.id().text(),
                   "node",
                   0,
+                  "wait_s",
+                  30,
                   "control",
                   Json.object("do", "status")));
 

@@ -9,6 +9,7 @@ import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.backends.kubernetes.cluster.RecordedServer;
 import dev.gpush.backends.kubernetes.cluster.Topology;
 import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.core.backend.AgentRestart;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangRequest;
@@ -38,14 +39,20 @@ final class LostLeaseTest {
   private final GangRequest request =
       BackendPlace.fresh(random, 2, "0", new LeaseTerms(Optional.of(FOUR_HOURS), IDLE), Map.of());
 
+  /** What the new agent was given. */
+  private final List<Json.Obj> renewals = new ArrayList<>();
+
+  private boolean isRenewalAnswered = true;
+
   /**
-   * What the new agent of a node gets.
+   * A new agent of a node.
    *
    * @param age of the Job, whose deadline is a minute after its four hours
-   * @param status of the agent
+   * @param from where the agent has its lease from
    * @param idle the idle time of the session
    */
-  private List<Json.Obj> renewals(int node, Duration age, Json.Obj status, Duration idle) {
+  private AgentRestart restart(int node, Duration age, String from, Duration idle) {
+    Json status = Json.object("lease_from", from);
     var config = new BackendConfig("k8s", "kubernetes", Json.object("image", "i"), "");
     var shape = new PodShape(Optional.empty(), 0, List.of(), "", 4000, 1 << 30, Map.of());
     var none = new Topology(List.of());
@@ -58,9 +65,8 @@ final class LostLeaseTest {
     answers.put("/apis/batch/v1/namespaces/default/jobs" + ours, items(job));
     answers.put("/api/v1/namespaces/default/pods" + ours, items());
     answers.put("/api/v1/nodes?limit=500", items());
-    var renewals = new ArrayList<Json.Obj>();
     try (Tasks tasks = Tasks.named("lost", (_, _) -> {})) {
-      KubernetesBackend.over(
+      return KubernetesBackend.over(
               new RecordedServer(answers),
               config,
               new AgentImage(tasks, random),
@@ -74,6 +80,7 @@ final class LostLeaseTest {
               (_, nodes, control, _) -> {
                 if (control.text("do").orElse("").equals("renew")) {
                   renewals.add(control);
+                  return isRenewalAnswered ? Map.of(0, status) : Map.of();
                 }
                 return Map.of(nodes.iterator().next(), status);
               })
@@ -82,7 +89,6 @@ final class LostLeaseTest {
           .orElseThrow()
           .of(gang(), node, idle);
     }
-    return renewals;
   }
 
   private Gang gang() {
@@ -95,37 +101,43 @@ final class LostLeaseTest {
     return Json.object("items", List.of(items)).write();
   }
 
-  private static Json.Obj status(Duration left, Duration idle) {
-    return Json.object(
-        "hard_left_s", left.toSeconds(), "idle_left_s", idle.toSeconds() - 3, "idle_for_s", 3);
-  }
-
   @Test
   void theNewAgentEndsBeforeTheDeadlineOfTheJob() {
-    Duration age = Duration.ofMinutes(230);
+    restart(0, Duration.ofMinutes(230), "start", IDLE);
 
-    Json.Obj renewal = renewals(0, age, status(FOUR_HOURS, IDLE), IDLE).getFirst();
-
-    assertEquals(Optional.of(600L), renewal.number("hard_s"));
-    assertEquals(Optional.of(3600L), renewal.number("idle_s"));
+    assertEquals(Optional.of(600L), renewals.getFirst().number("hard_s"));
+    assertEquals(Optional.of(3600L), renewals.getFirst().number("idle_s"));
   }
 
   @Test
   void theNewAgentHasTheIdleTimeOfTheSession() {
     Duration longer = Duration.ofHours(8);
 
-    Json.Obj renewal = renewals(0, Duration.ZERO, status(FOUR_HOURS, IDLE), longer).getFirst();
+    restart(0, Duration.ZERO, "start", longer);
 
-    assertEquals(Optional.of(longer.toSeconds()), renewal.number("idle_s"));
+    assertEquals(Optional.of(longer.toSeconds()), renewals.getFirst().number("idle_s"));
   }
 
-  /** It would count as activity, and an agent that is killed again and again is idle. */
+  /** After gpush adopt, for one, the session does not know the idle time of the agents. */
   @Test
-  void anAgentWithTheLeaseIsNotGivenItAgain() {
+  void anAgentThatWasGivenALeaseKeepsIt() {
     Duration age = Duration.ofMinutes(230);
-    Json.Obj kept = status(Duration.ofMinutes(10), IDLE);
 
-    assertEquals(List.of(), renewals(0, age, kept, IDLE));
-    assertEquals(List.of(), renewals(1, age, status(FOUR_HOURS, IDLE), IDLE), "node 0 tells it");
+    restart(0, age, "recalled", Duration.ofHours(8));
+    restart(0, age, "renewed", Duration.ofHours(8));
+    restart(1, age, "start", IDLE); // Node 0 sends it the lease.
+
+    assertEquals(List.of(), renewals);
+  }
+
+  @Test
+  void theRestartIsKnownAlsoWhereTheLeaseCannotBeGiven() {
+    AgentRestart expected = restart(0, Duration.ZERO, "start", IDLE);
+    isRenewalAnswered = false;
+
+    AgentRestart found = restart(0, Duration.ZERO, "start", IDLE);
+
+    assertEquals(expected, found);
+    assertEquals(2, renewals.size());
   }
 }

@@ -122,7 +122,7 @@ public final class GangRelease {
         rack.hosts().stream()
             .filter(host -> !surveys.isLate(host) || mayHave(host, gang.id()))
             .toList();
-    List<Listed> lists = agents.listed(prompt.isEmpty() ? rack.hosts() : prompt);
+    List<Listed> lists = agents.listedInTime(prompt.isEmpty() ? rack.hosts() : prompt);
     boolean isOneThere = lists.stream().anyMatch(each -> each.silent().isEmpty());
     var nodes = new ArrayList<NodeInfo>();
     for (Listed each : lists) {

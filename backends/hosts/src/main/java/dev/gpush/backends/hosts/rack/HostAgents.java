@@ -158,6 +158,26 @@ public final class HostAgents {
     return tasks.each("list-agents", hosts, this::listed);
   }
 
+  /** The same; one that has not answered in time did not answer. */
+  List<Listed> listedInTime(List<Host> hosts) throws InterruptedException {
+    return tasks.each("list-agents", hosts, this::listedInTime);
+  }
+
+  private Listed listedInTime(Host host) throws InterruptedException {
+    Duration limit = answerLimit();
+    try {
+      return tasks.within(limit, "list-" + host.name(), () -> listed(host));
+    } catch (TimeoutException hangs) {
+      String reason = host.name() + ": no answer for " + DurationText.of(limit);
+      return silent(host, reason, hangs);
+    }
+  }
+
+  private Listed silent(Host host, String reason, Exception cause) {
+    var silent = new BackendFailure.Unavailable(rack.name(), reason, "gpush doctor");
+    return new Listed(host, List.of(), Optional.of(new GpushException(silent, cause)));
+  }
+
   private Listed listed(Host host) {
     try {
       List<Json> ours =
@@ -166,9 +186,7 @@ public final class HostAgents {
               .toList();
       return new Listed(host, ours, Optional.empty());
     } catch (IOException | IllegalArgumentException broken) {
-      String reason = host.name() + ": " + broken.getMessage();
-      var silent = new BackendFailure.Unavailable(rack.name(), reason, "gpush doctor");
-      return new Listed(host, List.of(), Optional.of(new GpushException(silent, broken)));
+      return silent(host, host.name() + ": " + broken.getMessage(), broken);
     } catch (GpushException silent) {
       return new Listed(host, List.of(), Optional.of(silent));
     }
@@ -248,6 +266,10 @@ public final class HostAgents {
     if (what.text("do").orElse("").equals("release")) {
       return RELEASE_LIMIT;
     }
+    return answerLimit();
+  }
+
+  private Duration answerLimit() {
     return switch (rack.shape()) {
       case Rack.Shape.OneMachine _ -> ANSWER_LIMIT;
       case Rack.Shape.HostPerNode _ -> REMOTE_ANSWER_LIMIT;

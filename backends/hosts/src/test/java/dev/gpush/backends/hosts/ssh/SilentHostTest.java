@@ -32,6 +32,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,6 +47,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Hosts that are silent for ever, so that waiting for them fails a test, or cannot be reached. */
 @Tag("hosts")
 final class SilentHostTest {
+  private static final String WITHOUT_AGENTS =
+      "\"$@\" | sed 's/\"agents\": \\[.*/\"agents\": []}/'";
+
   @TempDir private Path folder;
   private final SecureRandom random = new SecureRandom();
 
@@ -215,6 +219,12 @@ final class SilentHostTest {
         } catch (InterruptedException stop) {
           throw new InterruptedIOException();
         }
+      }
+      if (name.equals("coming")) {
+        // Another machine, which has none of the agents of this one.
+        var empty = new ArrayList<>(List.of("sh", "-c", WITHOUT_AGENTS, "sh"));
+        empty.addAll(arguments);
+        return host.spawn(empty, host.environment());
       }
       return host.spawn(arguments, host.environment());
     }
