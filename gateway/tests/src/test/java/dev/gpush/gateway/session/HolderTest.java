@@ -244,6 +244,22 @@ final class HolderTest {
     rig.assertNothingLeft(login2);
   }
 
+  /** It looked on, as at a gang that another home has adopted. */
+  @Test
+  void aReleaseThatFailedOnAnotherMachineIsFinishedHere() throws Exception {
+    GatewaySessions login1 = gateway(named(HERE));
+    login1.up(ask(project, 2), Talk.silent());
+    rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
+    assertThrows(GpushException.class, () -> login1.down(SessionRig.DEVBOX, true, Talk.silent()));
+    login1.close();
+    assertEquals(SessionState.LEAKED, entry().state());
+
+    GatewaySessions login2 = gateway(ELSEWHERE);
+
+    until(() -> "it is gone, not " + login2.list(), () -> login2.list().isEmpty());
+    rig.assertNothingLeft(login2);
+  }
+
   private static boolean isLinked(GatewaySessions gateway, int node) {
     List<Link> links = gateway.find(SessionRig.DEVBOX).links();
     return !links.isEmpty() && links.get(node).state() instanceof LinkState.Up;
