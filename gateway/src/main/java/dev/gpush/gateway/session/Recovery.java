@@ -256,16 +256,18 @@ final class Recovery {
     return Duration.between(time, clock.now()).abs().compareTo(LeaseTerms.UNCLAIMED) < 0;
   }
 
-  /** Both machines wait for it there. */
+  /** All of it: a bid that is not there yet may be on its way, and what is granted is no bid. */
   private boolean isInQueue(LedgerEntry entry) {
-    return states(entry).values().stream()
-        .anyMatch(
-            state ->
-                switch (state) {
-                  case BidState.Queued _ -> true;
-                  case BidState.Unknown(_, var hasQueue) -> hasQueue;
-                  case BidState.Whole _, BidState.Half _, BidState.Absent _ -> false;
-                });
+    Map<Bid, BidState> states = states(entry);
+    return !states.isEmpty()
+        && states.values().stream()
+            .allMatch(
+                state ->
+                    switch (state) {
+                      case BidState.Queued _ -> true;
+                      case BidState.Unknown(_, var hasQueue) -> hasQueue;
+                      case BidState.Whole _, BidState.Half _, BidState.Absent _ -> false;
+                    });
   }
 
   /** Takes over what the other machine has written since. */
