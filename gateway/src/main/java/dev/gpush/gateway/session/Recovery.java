@@ -256,18 +256,16 @@ final class Recovery {
     return Duration.between(time, clock.now()).abs().compareTo(LeaseTerms.UNCLAIMED) < 0;
   }
 
-  /** All of it: a bid that is not there yet may be on its way, and what is granted is no bid. */
+  /** Both machines wait for it there. */
   private boolean isInQueue(LedgerEntry entry) {
-    Map<Bid, BidState> states = states(entry);
-    return !states.isEmpty()
-        && states.values().stream()
-            .allMatch(
-                state ->
-                    switch (state) {
-                      case BidState.Queued _ -> true;
-                      case BidState.Unknown(_, var hasQueue) -> hasQueue;
-                      case BidState.Whole _, BidState.Half _, BidState.Absent _ -> false;
-                    });
+    return states(entry).values().stream()
+        .anyMatch(
+            state ->
+                switch (state) {
+                  case BidState.Queued _ -> true;
+                  case BidState.Unknown(_, var hasQueue) -> hasQueue;
+                  case BidState.Whole _, BidState.Half _, BidState.Absent _ -> false;
+                });
   }
 
   /** Takes over what the other machine has written since. */

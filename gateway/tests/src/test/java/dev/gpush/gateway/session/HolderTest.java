@@ -211,40 +211,6 @@ final class HolderTest {
     rig.assertNothingLeft(login1);
   }
 
-  /** The second gateway took its place in one queue while the first was asking the other. */
-  @Test
-  void whatAnotherMachineIsAskingOneQueueForIsNotJoinedAtAnother() throws Exception {
-    var places = new Places(rig);
-    places.fill("hpc");
-    places.fill("uni");
-    Gate asks = places.trouble("uni").hold(Operation.RESERVE, Moment.BEFORE);
-    GatewaySessions login1 =
-        rig.gateway(named(HERE), List.of(places.queueing("hpc"), places.queueing("uni")));
-    Task<SessionView, RuntimeException> up =
-        rig.tasks().fork("up", () -> login1.up(places.ask(), Talk.silent()));
-    asks.awaitReached();
-    until("it is in one queue", () -> !places.site("hpc").waiting().isEmpty());
-    var hpc = new HalfMade(places.queueing("hpc"));
-    hpc.isWhole.set(true);
-    GatewaySessions login2 = rig.gateway(ELSEWHERE, List.of(hpc, places.queueing("uni")));
-    login2.recover();
-    until(
-        "it has looked, or joined it",
-        () -> hpc.looks.get() > 4 || login2.find(SessionRig.DEVBOX).pending().isPresent());
-    assertTrue(login2.find(SessionRig.DEVBOX).pending().isEmpty());
-
-    asks.open();
-    awaitWaits(login2);
-    places.free("hpc");
-
-    assertEquals(SessionState.READY, up.get(SessionRig.DEADLINE).state());
-    awaitLooksOn(login2, HERE);
-    login1.down(SessionRig.DEVBOX, true, Talk.silent());
-    places.free("uni");
-    until("it is gone there, too", () -> login2.list().isEmpty());
-    places.assertNothingHeld();
-  }
-
   @Test
   void whatAnotherMachineHasGivenUpIsForgottenHereToo() throws Exception {
     Gate starts = rig.trouble().hold(Operation.RESERVE, Moment.BEFORE);
