@@ -223,7 +223,7 @@ final class Recovery {
   }
 
   private void settle(LiveSession session) throws InterruptedException {
-    while (!session.isOver() && isBeingMade(session.entry()) && !isInQueue(session.entry())) {
+    while (!session.isOver() && isBeingMade(session.entry()) && !isThere(session.entry())) {
       Thread.sleep(settle);
       follow(session);
     }
@@ -239,16 +239,16 @@ final class Recovery {
   }
 
   /**
-   * Another machine with this home may be making it just now. What it has so far is no leftover
-   * before its agents would have ended without a gateway, and links from here would disturb it.
+   * Another machine with this home may be asking its backend just now. What it has so far is no
+   * leftover before its agents would have ended without a gateway.
    */
   private boolean isBeingMade(LedgerEntry entry) {
-    boolean isMade =
+    boolean isAsked =
         switch (entry.state()) {
-          case READY, DEGRADED, RELEASING, RELEASED, LEAKED -> true;
-          case ASKED, QUEUED, GRANTED -> false;
+          case ASKED, QUEUED -> true;
+          case GRANTED, READY, DEGRADED, RELEASING, RELEASED, LEAKED -> false;
         };
-    return !isMade && !identity.keeps(entry) && isRecent(entry.created());
+    return isAsked && !identity.keeps(entry) && isRecent(entry.created());
   }
 
   /** Also of a machine whose clock is ahead. */
@@ -256,15 +256,15 @@ final class Recovery {
     return Duration.between(time, clock.now()).abs().compareTo(LeaseTerms.UNCLAIMED) < 0;
   }
 
-  /** Both machines wait for it there. */
-  private boolean isInQueue(LedgerEntry entry) {
+  /** Whether the gang is whole, or in a queue where both machines wait for it. */
+  private boolean isThere(LedgerEntry entry) {
     return states(entry).values().stream()
         .anyMatch(
             state ->
                 switch (state) {
-                  case BidState.Queued _ -> true;
+                  case BidState.Whole _, BidState.Queued _ -> true;
                   case BidState.Unknown(_, var hasQueue) -> hasQueue;
-                  case BidState.Whole _, BidState.Half _, BidState.Absent _ -> false;
+                  case BidState.Half _, BidState.Absent _ -> false;
                 });
   }
 

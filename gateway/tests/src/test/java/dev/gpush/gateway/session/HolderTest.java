@@ -95,11 +95,6 @@ final class HolderTest {
                 .equals("held by " + holder + "; gpush up takes it over"));
   }
 
-  /** Not only by the entry, in which the other machine has written so. */
-  private static void awaitWaits(GatewaySessions gateway) {
-    until("it waits there, too", () -> gateway.find(SessionRig.DEVBOX).pending().isPresent());
-  }
-
   private LedgerEntry entry() {
     return rig.ledger().load().getFirst();
   }
@@ -138,7 +133,7 @@ final class HolderTest {
     until("it waits", () -> SessionRig.states(login1).equals(List.of(SessionState.QUEUED)));
     GatewaySessions login2 = rig.gateway(ELSEWHERE, queue);
     login2.recover();
-    awaitWaits(login2);
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
 
     places.free("hpc");
 
@@ -169,7 +164,7 @@ final class HolderTest {
     GatewaySessions login2 =
         rig.gateway(ELSEWHERE, List.of(new Slow(places.queueing("hpc"), 0, node0)));
     login2.recover();
-    awaitWaits(login2);
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
 
     places.free("hpc");
     until("node 0 is linked here", () -> isLinked(login1, 0));
@@ -201,12 +196,11 @@ final class HolderTest {
     half.awaitLooks(login2);
     assertEquals(List.of(SessionState.ASKED), SessionRig.states(login2));
     half.isWhole.set(true);
-    half.awaitLooks(login2);
     starts.open();
 
     assertEquals(SessionState.READY, up.get(SessionRig.DEADLINE).state());
-    awaitLooksOn(login2, HERE);
-    assertEquals(SessionState.READY, entry().state());
+    until("it is ready here", () -> entry().state() == SessionState.READY);
+    rig.assertOneGang();
     login1.down(SessionRig.DEVBOX, true, Talk.silent());
     rig.assertNothingLeft(login1);
   }
@@ -278,7 +272,7 @@ final class HolderTest {
     until("it waits", () -> SessionRig.states(login1).equals(List.of(SessionState.QUEUED)));
     GatewaySessions login2 = rig.gateway(ELSEWHERE, List.of(places.queueing("hpc")));
     login2.recover();
-    awaitWaits(login2);
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
 
     places.free("hpc");
     awaitReady(login2);
@@ -387,11 +381,9 @@ final class HolderTest {
       return new Discovered(some, whole.session(), whole.owner(), whole.holder(), false);
     }
 
-    /** More of them than by a gateway that takes it for a leftover. */
+    /** More than one that waits until it has settled. */
     void awaitLooks(GatewaySessions gateway) {
-      int before = looks.get();
-      until(
-          "it has looked, or ended it", () -> looks.get() > before + 4 || gateway.list().isEmpty());
+      until("it has looked, or ended it", () -> looks.get() > 4 || gateway.list().isEmpty());
     }
   }
 
