@@ -149,7 +149,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.recovery =
         new Recovery(
             identity, ledger, backends, registry, files, links, releases, pending, idleTime, ended,
-            timing, clock, own, changed);
+            timing, own, changed);
   }
 
   /** Starts the recovery of the last gateway's sessions; returns at once. */

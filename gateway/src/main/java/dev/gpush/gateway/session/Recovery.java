@@ -9,10 +9,8 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.FailureText;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
-import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
@@ -31,7 +29,6 @@ import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.session.live.TurnQueue;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -64,7 +61,6 @@ final class Recovery {
   private final UnreportedFailures ended;
   private final Duration settle;
   private final Duration pause;
-  private final Clock clock;
   private final Tasks tasks;
   private final Runnable changed;
 
@@ -80,7 +76,6 @@ final class Recovery {
       QueuedIdleTime idleTime,
       UnreportedFailures ended,
       SessionTiming timing,
-      Clock clock,
       Tasks tasks,
       Runnable changed) {
     this.identity = identity;
@@ -95,7 +90,6 @@ final class Recovery {
     this.ended = ended;
     this.settle = timing.settle();
     this.pause = timing.observePause();
-    this.clock = clock;
     this.tasks = tasks;
     this.changed = changed;
   }
@@ -223,62 +217,12 @@ final class Recovery {
   }
 
   private void settle(LiveSession session) throws InterruptedException {
-    while (!session.isOver() && isBeingMade(session.entry()) && !isInQueue(session.entry())) {
-      Thread.sleep(settle);
-      follow(session);
-    }
-    if (session.isOver()) {
-      return;
-    }
     switch (session.entry().state()) {
       case ASKED, QUEUED -> adoptOne(session);
       case GRANTED, READY, DEGRADED -> takeOver(session);
       case RELEASING, LEAKED -> finishRelease(session);
       case RELEASED -> {}
     }
-  }
-
-  /**
-   * Another machine with this home may be making it just now. What it has so far is no leftover
-   * before its agents would have ended without a gateway, and links from here would disturb it.
-   */
-  private boolean isBeingMade(LedgerEntry entry) {
-    boolean isMade =
-        switch (entry.state()) {
-          case READY, DEGRADED, RELEASING, RELEASED, LEAKED -> true;
-          case ASKED, QUEUED, GRANTED -> false;
-        };
-    return !isMade && !identity.keeps(entry) && isRecent(entry.created());
-  }
-
-  /** Also of a machine whose clock is ahead. */
-  private boolean isRecent(Instant time) {
-    return Duration.between(time, clock.now()).abs().compareTo(LeaseTerms.UNCLAIMED) < 0;
-  }
-
-  /** Both machines wait for it there. */
-  private boolean isInQueue(LedgerEntry entry) {
-    return states(entry).values().stream()
-        .anyMatch(
-            state ->
-                switch (state) {
-                  case BidState.Queued _ -> true;
-                  case BidState.Unknown(_, var hasQueue) -> hasQueue;
-                  case BidState.Whole _, BidState.Half _, BidState.Absent _ -> false;
-                });
-  }
-
-  /** Takes over what the other machine has written since. */
-  private void follow(LiveSession session) {
-    Optional<LedgerEntry> written = ledger.current(session.entry());
-    if (written.isEmpty()) {
-      session.forget();
-      return;
-    }
-    LedgerEntry entry = written.get().named(session.name());
-    backends
-        .named(entry.backend())
-        .ifPresent(now -> session.follow(entry, entry.reservation().first().at(now)));
   }
 
   /**

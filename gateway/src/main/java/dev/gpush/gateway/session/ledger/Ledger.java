@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -53,17 +52,6 @@ public final class Ledger {
     } catch (IOException failed) {
       throw new GpushException(
           new GatewayFailure.HomeUnusable(file.toString(), reason(failed)), failed);
-    }
-  }
-
-  /** The entry as it is by now; empty when it was forgotten. */
-  public Optional<LedgerEntry> current(LedgerEntry entry) {
-    try {
-      return Optional.of(LedgerEntry.from(Json.parse(read(file(entry)))));
-    } catch (NoSuchFileException forgotten) {
-      return Optional.empty();
-    } catch (IOException | RuntimeException unreadable) {
-      return Optional.of(entry);
     }
   }
 

@@ -241,8 +241,9 @@ public final class SessionLinks {
   }
 
   /**
-   * Whether another gateway has taken the gang under a higher term, as by adoption. Node 0 is asked
-   * by a link that ends at once; false also when it does not answer.
+   * Whether another gateway has taken the gang under a higher term, as by adoption: under its own,
+   * another machine with this home has it. Node 0 is asked by a link that ends at once; false also
+   * when it does not answer.
    */
   public boolean isTaken(LiveSession session) throws InterruptedException {
     Gang gang = session.gang();
@@ -252,7 +253,8 @@ public final class SessionLinks {
       connect(link, CONNECT_LIMIT);
       return false;
     } catch (GpushException failed) {
-      return failed.failure() instanceof AgentFailure.Superseded;
+      return failed.failure() instanceof AgentFailure.Superseded other
+          && other.term() > session.entry().keeper().term();
     }
   }
 

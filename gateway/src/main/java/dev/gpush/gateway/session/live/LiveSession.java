@@ -32,8 +32,11 @@ public final class LiveSession implements AutoCloseable {
   private final Ledger ledger;
   private final ChangeSignal changes;
   private final SessionAgents agents = new SessionAgents(this);
+
   private final TurnQueue turns = new TurnQueue();
-  private final ReentrantLock writing = new ReentrantLock(); // Held while the entry is written.
+
+  /** Held while the entry is written. */
+  private final ReentrantLock writing = new ReentrantLock();
 
   // guarded by this: backend, entry, links, work, lost, gone, pending, refused, isForgotten,
   // isClosed, isObserved
@@ -200,12 +203,6 @@ public final class LiveSession implements AutoCloseable {
     if (isWaiting()) {
       throw new GpushException(new SessionFailure.Queued(now.name().text(), now.detail()));
     }
-  }
-
-  /** Another gateway of this home has written this entry; the ledger stays as it is. */
-  public void follow(LedgerEntry written, Backend at) {
-    set(written, Optional.of(at));
-    changed();
   }
 
   /** It could not be confirmed that the gang is gone. */
@@ -453,10 +450,12 @@ public final class LiveSession implements AutoCloseable {
    * are asked to release.
    */
   public void stop() {
+    boolean isAsked;
     synchronized (this) {
       isClosed = true;
+      isAsked = backend.capabilities().agentLinks().isPresent();
     }
-    if (backend().capabilities().agentLinks().isPresent()) {
+    if (isAsked) {
       workIfAny().ifPresent(SessionWork::close);
     } else {
       endLinks();

@@ -14,7 +14,6 @@ import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
-import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
@@ -24,7 +23,6 @@ import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
-import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import dev.gpush.testkit.fake.PassingBackend;
@@ -34,8 +32,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,11 +91,6 @@ final class HolderTest {
                 .equals("held by " + holder + "; gpush up takes it over"));
   }
 
-  /** Not only by the entry, in which the other machine has written so. */
-  private static void awaitWaits(GatewaySessions gateway) {
-    until("it waits there, too", () -> gateway.find(SessionRig.DEVBOX).pending().isPresent());
-  }
-
   private LedgerEntry entry() {
     return rig.ledger().load().getFirst();
   }
@@ -138,7 +129,7 @@ final class HolderTest {
     until("it waits", () -> SessionRig.states(login1).equals(List.of(SessionState.QUEUED)));
     GatewaySessions login2 = rig.gateway(ELSEWHERE, queue);
     login2.recover();
-    awaitWaits(login2);
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
 
     places.free("hpc");
 
@@ -169,7 +160,7 @@ final class HolderTest {
     GatewaySessions login2 =
         rig.gateway(ELSEWHERE, List.of(new Slow(places.queueing("hpc"), 0, node0)));
     login2.recover();
-    awaitWaits(login2);
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
 
     places.free("hpc");
     until("node 0 is linked here", () -> isLinked(login1, 0));
@@ -186,61 +177,19 @@ final class HolderTest {
     places.assertNothingHeld();
   }
 
-  /** The second gateway took the first nodes of a reservation for leftovers, and ended them. */
+  /** It looked on, as at a gang that another home has adopted. */
   @Test
-  void whatAnotherMachineIsReservingIsNoLeftover() throws Exception {
-    Gate starts = rig.trouble().hold(Operation.RESERVE, Moment.AFTER);
+  void aReleaseThatFailedOnAnotherMachineIsFinishedHere() throws Exception {
     GatewaySessions login1 = gateway(named(HERE));
-    Task<SessionView, RuntimeException> up =
-        rig.tasks().fork("up", () -> login1.up(ask(project, 2), Talk.silent()));
-    starts.awaitReached();
-    var half = new HalfMade(rig.backend());
-    GatewaySessions login2 = rig.gateway(ELSEWHERE, List.of(half));
-    login2.recover();
+    login1.up(ask(project, 2), Talk.silent());
+    rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
+    assertThrows(GpushException.class, () -> login1.down(SessionRig.DEVBOX, true, Talk.silent()));
+    login1.close();
+    assertEquals(SessionState.LEAKED, entry().state());
 
-    half.awaitLooks(login2);
-    assertEquals(List.of(SessionState.ASKED), SessionRig.states(login2));
-    half.isWhole.set(true);
-    half.awaitLooks(login2);
-    starts.open();
-
-    assertEquals(SessionState.READY, up.get(SessionRig.DEADLINE).state());
-    awaitLooksOn(login2, HERE);
-    assertEquals(SessionState.READY, entry().state());
-    login1.down(SessionRig.DEVBOX, true, Talk.silent());
-    rig.assertNothingLeft(login1);
-  }
-
-  @Test
-  void whatAnotherMachineHasGivenUpIsForgottenHereToo() throws Exception {
-    Gate starts = rig.trouble().hold(Operation.RESERVE, Moment.BEFORE);
-    rig.trouble().fail(Operation.RESERVE, Moment.BEFORE);
-    GatewaySessions login1 = gateway(named(HERE));
-    Task<SessionView, RuntimeException> up =
-        rig.tasks().fork("up", () -> login1.up(ask(project, 2), Talk.silent()));
-    starts.awaitReached();
     GatewaySessions login2 = gateway(ELSEWHERE);
-    assertEquals(List.of(SessionState.ASKED), SessionRig.states(login2));
 
-    starts.open();
-
-    assertThrows(GpushException.class, () -> up.get(SessionRig.DEADLINE));
-    until("it is gone there, too", () -> login2.list().isEmpty());
-  }
-
-  @Test
-  void whatAnotherMachineLeftHalfMadeIsReleasedOnceItsAgentsWouldHaveEnded() throws Exception {
-    made(named(HERE));
-    rig.ledger().put(RecoveryTest.ungranted(entry(), SessionState.ASKED));
-    var half = new HalfMade(rig.backend());
-    GatewaySessions login2 = rig.gateway(ELSEWHERE, List.of(half));
-    login2.recover();
-    half.awaitLooks(login2);
-    rig.assertOneGang();
-
-    rig.letPass(LeaseTerms.UNCLAIMED);
-
-    until("it is gone", () -> login2.list().isEmpty());
+    until(() -> "it is gone, not " + login2.list(), () -> login2.list().isEmpty());
     rig.assertNothingLeft(login2);
   }
 
@@ -262,7 +211,7 @@ final class HolderTest {
     until("it waits", () -> SessionRig.states(login1).equals(List.of(SessionState.QUEUED)));
     GatewaySessions login2 = rig.gateway(ELSEWHERE, List.of(places.queueing("hpc")));
     login2.recover();
-    awaitWaits(login2);
+    until("it waits there, too", () -> login2.list().getFirst().detail().equals("1 of 1"));
 
     places.free("hpc");
     awaitReady(login2);
@@ -346,36 +295,6 @@ final class HolderTest {
     @Override
     public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
       throw new IOException("no node here");
-    }
-  }
-
-  /** A backend on which only the first node of each gang has an agent yet. */
-  private static final class HalfMade extends PassingBackend {
-    private final AtomicBoolean isWhole = new AtomicBoolean();
-    private final AtomicInteger looks = new AtomicInteger();
-
-    HalfMade(Backend real) {
-      super(real);
-    }
-
-    @Override
-    public List<Discovered> discover(String owner) {
-      looks.incrementAndGet();
-      List<Discovered> found = super.discover(owner);
-      return isWhole.get() ? found : found.stream().map(HalfMade::half).toList();
-    }
-
-    private static Discovered half(Discovered whole) {
-      Gang all = whole.gang();
-      var some = new Gang(all.id(), all.backend(), all.nodes().subList(0, 1), all.detail());
-      return new Discovered(some, whole.session(), whole.owner(), whole.holder(), false);
-    }
-
-    /** More of them than by a gateway that takes it for a leftover. */
-    void awaitLooks(GatewaySessions gateway) {
-      int before = looks.get();
-      until(
-          "it has looked, or ended it", () -> looks.get() > before + 4 || gateway.list().isEmpty());
     }
   }
 

@@ -81,7 +81,7 @@ final class RecoveryTest {
   }
 
   /** As it was before the grant had come back. */
-  static LedgerEntry ungranted(LedgerEntry has, SessionState state) {
+  private static LedgerEntry ungranted(LedgerEntry has, SessionState state) {
     return new LedgerEntry(
         has.identity(),
         has.keeper(),
