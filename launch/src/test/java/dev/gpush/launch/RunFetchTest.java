@@ -114,6 +114,19 @@ final class RunFetchTest {
   }
 
   @Test
+  void aFullDiskLeavesNoFilesInPart() throws Exception {
+    for (int rank = 0; rank < 2; rank++) {
+      Files.createSymbolicLink(
+          folder.resolve("rank-" + rank + ".log.part"), Path.of("/dev/full"));
+    }
+    streams.add(new SequenceInputStream(printed(0, "a"), printed(1, "b")));
+
+    assertThrows(GpushException.class, this::fetch);
+
+    assertEquals(List.of(".gitignore"), files());
+  }
+
+  @Test
   void whatCameOfANodeThatIsLostIsKept() throws Exception {
     streams.add(new SequenceInputStream(printed(1, "wh"), new Broken()));
     isLost = true;

@@ -172,9 +172,12 @@ public final class RunFetch {
 
     @Override
     public void close() throws IOException {
-      closeAll();
-      for (Path file : places) {
-        Files.deleteIfExists(part(file));
+      try {
+        closeAll();
+      } finally {
+        for (Path file : places) {
+          Files.deleteIfExists(part(file));
+        }
       }
     }
   }
