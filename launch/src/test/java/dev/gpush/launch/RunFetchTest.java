@@ -116,8 +116,7 @@ final class RunFetchTest {
   @Test
   void aFullDiskLeavesNoFilesInPart() throws Exception {
     for (int rank = 0; rank < 2; rank++) {
-      Files.createSymbolicLink(
-          folder.resolve("rank-" + rank + ".log.part"), Path.of("/dev/full"));
+      Files.createSymbolicLink(folder.resolve("rank-" + rank + ".log.part"), Path.of("/dev/full"));
     }
     streams.add(new SequenceInputStream(printed(0, "a"), printed(1, "b")));
 

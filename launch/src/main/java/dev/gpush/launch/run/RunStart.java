@@ -62,8 +62,7 @@ public final class RunStart {
   /**
    * @param ending how long a node may take to end what it has started
    */
-  RunStart(
-      List<NodeCalls> nodes, int run, Specs specs, Clock clock, Tasks tasks, Duration ending) {
+  RunStart(List<NodeCalls> nodes, int run, Specs specs, Clock clock, Tasks tasks, Duration ending) {
     this.nodes = List.copyOf(nodes);
     this.run = run;
     this.specs = specs;
@@ -139,8 +138,7 @@ public final class RunStart {
     }
   }
 
-  private List<Long> startOnce(
-      List<Json.Obj> each, boolean again, Tasks.Action last, Runnable left)
+  private List<Long> startOnce(List<Json.Obj> each, boolean again, Tasks.Action last, Runnable left)
       throws InterruptedException {
     takeSnapshots(each, again);
     long begun = clock.nanos();
@@ -235,7 +233,10 @@ public final class RunStart {
    */
   private boolean end(List<NodeCalls> running) {
     List<Work<Boolean, RuntimeException>> ends =
-        running.stream().<Work<Boolean, RuntimeException>>map(node -> () -> endSoon(node) && running.remove(node)).toList();
+        running.stream()
+            .<Work<Boolean, RuntimeException>>map(
+                node -> () -> endSoon(node) && running.remove(node))
+            .toList();
     try {
       tasks.finishAll("end", ends);
     } catch (GpushException unreachable) {

@@ -39,7 +39,10 @@ final class RunStartTest {
 
       assertTimeoutPreemptively(
           Duration.ofSeconds(20),
-          () -> assertThrows(InterruptedException.class, () -> start.start(false, leave, () -> isLeft.set(true))));
+          () ->
+              assertThrows(
+                  InterruptedException.class,
+                  () -> start.start(false, leave, () -> isLeft.set(true))));
       assertTrue(isLeft.get());
     }
   }

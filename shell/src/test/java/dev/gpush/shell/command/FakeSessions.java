@@ -261,8 +261,7 @@ public final class FakeSessions implements Sessions {
   }
 
   @Override
-  public GivenBack down(SessionName name, boolean discard, Talk talk)
-      throws InterruptedException {
+  public GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
     failing();
     goingDown.run();
     if (Thread.interrupted()) {

@@ -351,7 +351,8 @@ public final class RunCommand implements Action.OfWords {
       }
       case LaunchEvent.SessionGivenBack(var session, var end) ->
           DownCommand.sayGivenBack(call, session, end);
-      case LaunchEvent.SessionKept(var session, var failure) -> DownCommand.writeKept(call, session, failure);
+      case LaunchEvent.SessionKept(var session, var failure) ->
+          DownCommand.writeKept(call, session, failure);
     }
   }
 
