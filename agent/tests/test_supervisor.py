@@ -641,6 +641,14 @@ class FollowTest(RunTest):
             self.assertEqual(other.finish().raw, whole.raw[offset:])
         self.assertEqual(self.follow(run, follow=False).finish().raw, whole.raw)
 
+    def test_output_that_cannot_be_opened_is_not_output_that_is_not_there(self):
+        self.assertEqual(self.follow(7, follow=False).finish().code, 3)
+        folder = os.path.join(self.state, "runs", "7")
+        os.makedirs(os.path.dirname(folder))
+        os.symlink(folder, folder)
+        with self.assertRaises(OSError):        # which ends the builtin with another status
+            follow.main({"state": self.state, "run": 7, "follow": False}, -1, 1)
+
     def test_without_follow_ends_at_what_is_there(self):
         self.script("print('early')\nopen('up%d' % rank, 'w').close()\ntime.sleep(1000)\n")
         run = self.start(self.spec())

@@ -21,7 +21,7 @@ def main(args, stdin_fd, stdout_fd):
         # The folder itself, not its name: the next attempt of the run takes that.
         fd = os.open(rundir.attempt_of(folder or "", args.get("before") or 0), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         folder = "/proc/self/fd/%d" % fd
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):     # another failure says nothing about the run: it is not handled
         os.write(2, b'{"code": "not-found", "facts": {}}\n')
         return 3
     offset = args.get("offset") or 0

@@ -317,7 +317,7 @@ public final class Launcher implements AutoCloseable {
         throw maker.explained(refused, run);
       } finally {
         if (!isStarted) {
-          history.remove(number);
+          history.removeUnlessUnknown(number);
         }
       }
     }
@@ -327,7 +327,9 @@ public final class Launcher implements AutoCloseable {
   private RunRecord start(LaunchPlan plan, ResolvedRun run, RunRecord record, Talk talk)
       throws InterruptedException {
     List<RunFiles.Asked> keeping = files.begin(record.launched().generation());
-    List<Long> starts = start(plan, record, 0).start(false, () -> files.await(keeping, record));
+    Runnable left = () -> history.keep(record.in(RunView.State.UNKNOWN));
+    List<Long> starts =
+        start(plan, record, 0).start(false, () -> files.await(keeping, record), left);
     List<RunRecord.Part> parts = started(plan.parts(), starts);
     RunRecord running = record.with(parts).with(talk.trace()).in(RunView.State.RUNNING);
     history.keep(running);

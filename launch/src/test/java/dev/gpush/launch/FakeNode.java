@@ -2,6 +2,7 @@ package dev.gpush.launch;
 
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
@@ -30,7 +31,7 @@ public final class FakeNode implements NodeCalls {
   // guarded by lock
   private final TreeMap<Integer, Run> runs = new TreeMap<>();
   private final ArrayDeque<String> refusals = new ArrayDeque<>();
-  private final Map<String, ArrayDeque<AgentFailure>> failures = new TreeMap<>();
+  private final Map<String, ArrayDeque<Failure>> failures = new TreeMap<>();
   private final List<String> calls = new ArrayList<>();
   private final List<Long> kept = new ArrayList<>();
   private Optional<String> keepsNot = Optional.empty();
@@ -289,14 +290,14 @@ public final class FakeNode implements NodeCalls {
   }
 
   /** The next call of this method fails so; "follow" is one, too. */
-  void fail(String method, AgentFailure failure) {
+  void fail(String method, Failure failure) {
     synchronized (lock) {
       failures.computeIfAbsent(method, _ -> new ArrayDeque<>()).add(failure);
     }
   }
 
   private void failIfAsked(String method) {
-    ArrayDeque<AgentFailure> asked = failures.getOrDefault(method, new ArrayDeque<>());
+    ArrayDeque<Failure> asked = failures.getOrDefault(method, new ArrayDeque<>());
     if (!asked.isEmpty()) {
       throw new GpushException(asked.poll());
     }

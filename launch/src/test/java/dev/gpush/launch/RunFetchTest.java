@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
@@ -26,7 +27,9 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +39,8 @@ final class RunFetchTest {
   private final ArrayDeque<InputStream> streams = new ArrayDeque<>();
   private final FakeTalk talk = new FakeTalk();
   private boolean isLost;
+  private List<Streams> nodes = List.of(new Streams());
+  private final CountDownLatch tried = new CountDownLatch(10);
 
   private void fetch() throws InterruptedException {
     var info = new NodeInfo(0, "host", "10.0.0.1", List.of("0"), "H100", 8, "/ws");
@@ -45,11 +50,12 @@ final class RunFetchTest {
             "0123456789",
             folder,
             false,
-            List.of(new LaunchNode(() -> info, new Streams())),
+            nodes.stream().map(node -> new LaunchNode(() -> info, node)).toList(),
             folder.resolve("history"),
             Optional.empty());
-    RunRecord record =
-        RunRecord.from(Json.parse("{\"run\": 7, \"parts\": [{\"node\": 0}]}")).orElseThrow();
+    List<Json.Obj> parts =
+        IntStream.range(0, nodes.size()).mapToObj(node -> Json.object("node", node)).toList();
+    RunRecord record = RunRecord.from(Json.object("run", 7, "parts", parts)).orElseThrow();
     try (var tasks = Tasks.named("test", (_, failure) -> failure.printStackTrace())) {
       new RunFetch(site, tasks).fetch(record, new Attempts(1, 0), folder, talk);
     }
@@ -85,8 +91,37 @@ final class RunFetchTest {
 
     var failed = assertThrows(GpushException.class, this::fetch);
 
-    assertEquals(
-        new AgentFailure.Refused("follow", "failed", Json.object("offset", 0)), failed.failure());
+    assertEquals(new LaunchFailure.CutOutput(7, 0), failed.failure());
+    assertEquals(List.of(".gitignore"), files());
+  }
+
+  @Test
+  void aNodeThatCannotReadOnCostsNoOtherItsOutput() throws Exception {
+    streams.add(new SequenceInputStream(printed(0, "wh"), new Broken()));
+    for (int i = 0; i < 100; i++) {
+      streams.add(new Broken());
+    }
+    var later = new Streams();
+    later.isLater = true;
+    nodes = List.of(new Streams(), later);
+
+    var failed = assertThrows(GpushException.class, this::fetch);
+
+    assertEquals(new LaunchFailure.CutOutput(7, 0), failed.failure());
+    assertEquals(List.of(".gitignore", "rank-0.log", "rank-1.log"), files());
+    assertEquals("wh", Files.readString(folder.resolve("rank-0.log")));
+    assertEquals("whole\n", Files.readString(folder.resolve("rank-1.log")));
+  }
+
+  @Test
+  void aFullDiskLeavesNoFilesInPart() throws Exception {
+    for (int rank = 0; rank < 2; rank++) {
+      Files.createSymbolicLink(folder.resolve("rank-" + rank + ".log.part"), Path.of("/dev/full"));
+    }
+    streams.add(new SequenceInputStream(printed(0, "a"), printed(1, "b")));
+
+    assertThrows(GpushException.class, this::fetch);
+
     assertEquals(List.of(".gitignore"), files());
   }
 
@@ -107,13 +142,21 @@ final class RunFetchTest {
   }
 
   private final class Streams implements NodeCalls {
+    /** It prints its output when the other node was asked for the last time. */
+    private boolean isLater;
+
     @Override
     public boolean isLost() {
       return isLost;
     }
 
     @Override
-    public InputStream follow(Json.Obj arguments) {
+    public InputStream follow(Json.Obj arguments) throws InterruptedException {
+      if (isLater) {
+        tried.await();
+        return printed(1, "whole\n");
+      }
+      tried.countDown();
       if (streams.isEmpty()) {
         throw new GpushException(new AgentFailure.LinkOver(0, "the test cut it"));
       }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Clock;
@@ -192,6 +193,25 @@ final class UnrecordedRunsTest {
     String said = "the output on node 1 is not kept: a node keeps the last 50 runs, of all 8 GB";
     assertEquals(List.of("1: " + said), output.events());
     assertTrue(talk.said().contains(said), talk.said()::toString);
+  }
+
+  @Test
+  void aNodeThatCannotReadOnCostsNoOtherItsOutput() throws Exception {
+    launch("train.py");
+    nodes.getLast().write(1, Journals.out(1, "b\n"));
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    var cut = new LaunchFailure.CutOutput(1, 0);
+    nodes.getFirst().fail("follow", cut);
+    var logs = new FakeOutput();
+
+    var failed =
+        assertThrows(GpushException.class, () -> launcher.follow(1, FakeOutput.UP_TO_NOW, logs));
+
+    assertEquals(cut, failed.failure());
+    assertEquals(List.of("1/1 b"), logs.lines());
+    assertEquals(
+        List.of("0: the output on node 0 ends here: the node cannot read the rest"), logs.events());
   }
 
   /** What no code expects must not leave readers waiting. */

@@ -71,6 +71,9 @@ public sealed interface LaunchFailure extends Failure {
   /** The supervisor ended without a result: it was killed, or its machine restarted. */
   record Lost(int run, int node) implements LaunchFailure {}
 
+  /** A node cannot read the rest of what its ranks have printed. */
+  record CutOutput(int run, int node) implements LaunchFailure {}
+
   /** The nodes of the run cannot reach each other as NCCL needs it. */
   record NoFabric(List<Trouble> troubles) implements LaunchFailure {}
 
@@ -95,6 +98,7 @@ public sealed interface LaunchFailure extends Failure {
           SetupFailed _,
           Refused _,
           Lost _,
+          CutOutput _,
           NoFabric _ ->
           ExitStatus.FAILED;
     };

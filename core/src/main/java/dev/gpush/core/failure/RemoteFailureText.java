@@ -400,6 +400,11 @@ final class RemoteFailureText {
               "run " + run + " was lost on node " + node,
               "its part there ended without a result",
               commands.of("logs " + run));
+      case LaunchFailure.CutOutput(var run, var node) ->
+          Message.of(
+              "the output of run " + run + " on node " + node + " is not complete",
+              "the node cannot read the rest",
+              commands.of("exec --on " + node + " -- df -h"));
     };
   }
 }

@@ -2,6 +2,7 @@ package dev.gpush.launch.journal;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.node.NodeCalls;
 import java.io.IOException;
@@ -25,6 +26,7 @@ public final class JournalReader {
   private static final int MOST_TRIES = 10;
 
   private final NodeCalls node;
+  private final int index;
   private final int run;
   private final Json.Obj selection;
   private final RunJournal journal;
@@ -38,6 +40,7 @@ public final class JournalReader {
    */
   public JournalReader(NodeCalls node, int index, int run, Json.Obj selection) {
     this.node = node;
+    this.index = index;
     this.run = run;
     this.selection = selection;
     this.journal = new RunJournal(index, 0);
@@ -77,8 +80,8 @@ public final class JournalReader {
   /**
    * Gives the records that exist now. Returns how the part ended, if that is among them.
    *
-   * @throws GpushException when the node does not know the run ({@code not-found}), or cannot read
-   *     on
+   * @throws GpushException when the node does not know the run ({@link #isUnknown}), or cannot read
+   *     on ({@link LaunchFailure.CutOutput})
    */
   public Optional<NodeEnd> show(RunJournal.Entries entries) throws InterruptedException {
     int tries = 0;
@@ -87,12 +90,18 @@ public final class JournalReader {
       tries = journal.offset() > read ? 1 : tries + 1;
       read = journal.offset();
       if (tries == MOST_TRIES) {
-        throw new GpushException(
-            new AgentFailure.Refused("follow", "failed", Json.object("offset", read)));
+        throw new GpushException(new LaunchFailure.CutOutput(run, index));
       }
       Thread.sleep(PAUSE);
     }
     return end;
+  }
+
+  /** Whether the node has answered that it does not know the run. */
+  public static boolean isUnknown(GpushException failed) {
+    return failed.failure() instanceof AgentFailure.Refused(_, var code, var facts)
+        && code.equals("not-found")
+        && facts.get("run").isPresent();
   }
 
   /** False when the stream broke: the agent may have been replaced, but the journal is the same. */

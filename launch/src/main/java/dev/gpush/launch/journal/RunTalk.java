@@ -96,6 +96,11 @@ public final class RunTalk {
         + " is not kept: a node keeps the last 50 runs, of all 8 GB";
   }
 
+  /** Said where a node cannot read the rest of what it has. */
+  public static String cut(int node) {
+    return "the output on node " + node + " ends here: the node cannot read the rest";
+  }
+
   /** Said before the output of the oldest attempt that is kept. */
   public static String forgotten(int attempts) {
     return "the output of "

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
 /** Brings what a run printed home: a file for each rank, with the bytes that it wrote. */
@@ -42,10 +43,12 @@ public final class RunFetch {
    * attempts into {@code attempt-1} below it.
    *
    * @return how many bytes there are
+   * @throws GpushException the first failure; by then the output of all other nodes is there
    */
   public long fetch(RunRecord record, Attempts attempts, Path folder, Talk talk)
       throws InterruptedException {
     long bytes = 0;
+    var failures = new CopyOnWriteArrayList<GpushException>();
     prepare(folder);
     for (int before = attempts.kept(); before >= 0; before--) {
       Path to = before == 0 ? folder : folder.resolve("attempt-" + (attempts.number() - before));
@@ -57,9 +60,17 @@ public final class RunFetch {
               part -> {
                 NodeCalls calls = site.nodes().get(part.node()).calls();
                 var journal = new JournalReader(calls, part.node(), record.number(), selection);
-                return fetch(calls, journal, part.node(), to, talk);
+                try {
+                  return fetch(calls, journal, part.node(), to, talk);
+                } catch (GpushException failed) {
+                  failures.add(failed);
+                  return 0L;
+                }
               });
       bytes += fetched.stream().mapToLong(n -> n).sum();
+    }
+    if (!failures.isEmpty()) {
+      throw failures.getFirst();
     }
     return bytes;
   }
@@ -81,15 +92,15 @@ public final class RunFetch {
         journal.show(files::take);
         files.keep(_ -> true);
       } catch (GpushException failed) {
-        if (RunStart.isRefused(failed, "not-found")) {
+        // What an earlier fetch has brought is whole.
+        files.keep(file -> !Files.exists(file));
+        if (JournalReader.isUnknown(failed)) {
           talk.say(RunTalk.swept(node));
         } else if (calls.isLost()) {
           talk.say(RunTalk.lost(node));
         } else {
           throw failed;
         }
-        // What an earlier fetch has brought is whole.
-        files.keep(file -> !Files.exists(file));
       }
       return files.bytes;
     } catch (IOException failed) {
@@ -161,9 +172,12 @@ public final class RunFetch {
 
     @Override
     public void close() throws IOException {
-      closeAll();
-      for (Path file : places) {
-        Files.deleteIfExists(part(file));
+      try {
+        closeAll();
+      } finally {
+        for (Path file : places) {
+          Files.deleteIfExists(part(file));
+        }
       }
     }
   }

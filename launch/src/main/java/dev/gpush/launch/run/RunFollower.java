@@ -1,6 +1,7 @@
 package dev.gpush.launch.run;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
@@ -19,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Passes the output of a run from its nodes to a reader. */
 public final class RunFollower {
@@ -36,12 +38,14 @@ public final class RunFollower {
   /** Until the run has ended for good. */
   public RunRecord follow(RunWatch watch, LogRequest asked, RunOutput output)
       throws InterruptedException {
-    showEarlier(watch.record(), asked, output);
+    // How the run ends counts more than what is cut of an earlier attempt.
+    var cut = new CopyOnWriteArrayList<GpushException>();
+    showEarlier(watch.record(), asked, output, cut);
     while (true) {
       int attempt = watch.attempt();
       RunRecord record = watch.record();
       var merge = new RunMerge(asked.ranks(), output, transports(record));
-      read(record, asked, NOW, merge);
+      read(record, asked, NOW, merge, cut);
       RunRecord last = watch.await(attempt);
       merge.finish(named(last.progress().failure()));
       if (watch.attempt() == attempt) {
@@ -52,18 +56,27 @@ public final class RunFollower {
     }
   }
 
-  /** Gives the output that exists now. */
+  /**
+   * Gives the output that exists now.
+   *
+   * @throws GpushException with {@link LaunchFailure.CutOutput} after all that can be read
+   */
   public RunRecord show(RunRecord record, LogRequest asked, RunOutput output)
       throws InterruptedException {
-    showEarlier(record, asked, output);
+    var cut = new CopyOnWriteArrayList<GpushException>();
+    showEarlier(record, asked, output, cut);
     var merge = new RunMerge(asked.ranks(), output, transports(record));
-    read(record, asked, NOW, merge);
+    read(record, asked, NOW, merge, cut);
     merge.finish(named(record.progress().failure()));
+    if (!cut.isEmpty()) {
+      throw cut.getFirst();
+    }
     return record;
   }
 
   /** The attempts before the present one, of a run that was started again. */
-  private void showEarlier(RunRecord record, LogRequest asked, RunOutput output)
+  private void showEarlier(
+      RunRecord record, LogRequest asked, RunOutput output, List<GpushException> cut)
       throws InterruptedException {
     int most = record.asked().options().ranks().restarts();
     RunRecord.Part first = record.parts().getFirst();
@@ -76,7 +89,7 @@ public final class RunFollower {
     }
     for (int before = kept; before > 0; before--) {
       List<NodeEnd> ends =
-          read(record, asked, before, merge).stream()
+          read(record, asked, before, merge, cut).stream()
               .map(end -> end.orElseGet(NodeEnd::lost))
               .toList();
       Optional<RunFailure> failure =
@@ -114,14 +127,27 @@ public final class RunFollower {
    * Gives the output of one attempt of all nodes.
    *
    * @param before {@link #NOW}, or how many attempts before the present one
+   * @param cut gets the failure of each node that cannot read on; the others give all of theirs
    * @return how each part ended, if that is known
    */
   private List<Optional<NodeEnd>> read(
-      RunRecord record, LogRequest asked, int before, RunMerge merge) throws InterruptedException {
+      RunRecord record, LogRequest asked, int before, RunMerge merge, List<GpushException> cut)
+      throws InterruptedException {
     return tasks.each(
         "follow-" + record.number(),
         record.parts(),
-        part -> readNode(record.number(), part, asked, before, merge));
+        part -> {
+          try {
+            return readNode(record.number(), part, asked, before, merge);
+          } catch (GpushException failed) {
+            if (!(failed.failure() instanceof LaunchFailure.CutOutput)) {
+              throw failed;
+            }
+            merge.say(part.node(), RunTalk.cut(part.node()));
+            cut.add(failed);
+            return Optional.empty();
+          }
+        });
   }
 
   private Optional<NodeEnd> readNode(
@@ -139,7 +165,7 @@ public final class RunFollower {
           ? Optional.of(journal.follow(lines::take))
           : journal.show(lines::take);
     } catch (GpushException failed) {
-      if (RunStart.isRefused(failed, "not-found")) {
+      if (JournalReader.isUnknown(failed)) {
         merge.say(part.node(), RunTalk.swept(part.node()));
         return Optional.empty();
       }

@@ -9,6 +9,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -56,6 +57,13 @@ public final class RunHistory {
       return RunRecord.from(Json.parse(Files.readString(file)));
     } catch (JsonSyntaxException | java.nio.charset.CharacterCodingException damaged) {
       return Optional.empty();
+    }
+  }
+
+  /** Of a start that has failed; it is unknown where ranks may go on. */
+  public void removeUnlessUnknown(int number) {
+    if (find(number).filter(known -> known.state() == RunView.State.UNKNOWN).isEmpty()) {
+      remove(number);
     }
   }
 

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Starts a run on all its nodes at once, or on none: when one refuses, those that started are ended
@@ -37,6 +38,7 @@ public final class RunStart {
   private final Specs specs;
   private final Clock clock;
   private final Tasks tasks;
+  private final Duration ending;
 
   /** Makes the spec of each node, once the port is known. */
   public interface Specs {
@@ -54,11 +56,19 @@ public final class RunStart {
    * @param nodes of the run, in the order of their specs
    */
   public RunStart(List<NodeCalls> nodes, int run, Specs specs, Clock clock, Tasks tasks) {
+    this(nodes, run, specs, clock, tasks, ENDING);
+  }
+
+  /**
+   * @param ending how long a node may take to end what it has started
+   */
+  RunStart(List<NodeCalls> nodes, int run, Specs specs, Clock clock, Tasks tasks, Duration ending) {
     this.nodes = List.copyOf(nodes);
     this.run = run;
     this.specs = specs;
     this.clock = clock;
     this.tasks = tasks;
+    this.ending = ending;
   }
 
   /**
@@ -69,20 +79,22 @@ public final class RunStart {
    * @throws GpushException the first refusal of the agent, unchanged ({@link AgentFailure.Refused})
    */
   public List<Long> start(boolean again) throws InterruptedException {
-    return start(again, () -> {});
+    return start(again, () -> {}, () -> {});
   }
 
   /**
    * The same.
    *
    * @param last belongs to the start: if it is interrupted, nothing runs
+   * @param left called when the start has failed and ranks may go on, which could not be ended
    */
-  public List<Long> start(boolean again, Tasks.Action last) throws InterruptedException {
+  public List<Long> start(boolean again, Tasks.Action last, Runnable left)
+      throws InterruptedException {
     GpushException taken = new GpushException(new LaunchFailure.Refused(0, "port-taken", ""));
     boolean replace = again;
     for (int attempt = 0; attempt < PORTS; attempt++) {
       try {
-        return startOnce(specs.with(freePort()), replace, last);
+        return startOnce(specs.with(freePort()), replace, last, left);
       } catch (GpushException failed) {
         if (!isRefused(failed, "port-taken")) {
           throw failed;
@@ -126,7 +138,7 @@ public final class RunStart {
     }
   }
 
-  private List<Long> startOnce(List<Json.Obj> each, boolean again, Tasks.Action last)
+  private List<Long> startOnce(List<Json.Obj> each, boolean again, Tasks.Action last, Runnable left)
       throws InterruptedException {
     takeSnapshots(each, again);
     long begun = clock.nanos();
@@ -151,8 +163,8 @@ public final class RunStart {
       long first = started.stream().min(Long::compare).orElse(begun);
       return started.stream().map(at -> Duration.ofNanos(at - first).toMillis()).toList();
     } finally {
-      if (!isStarted) {
-        end(running);
+      if (!isStarted && !end(running)) {
+        left.run();
       }
     }
   }
@@ -216,16 +228,31 @@ public final class RunStart {
   /**
    * Kills what has started and waits for it, also when interrupted: the caller reports that nothing
    * runs.
+   *
+   * @return false when ranks may go on, on nodes that could not be asked
    */
-  private void end(List<NodeCalls> running) {
+  private boolean end(List<NodeCalls> running) {
     List<Work<Boolean, RuntimeException>> ends =
-        running.stream().<Work<Boolean, RuntimeException>>map(node -> () -> end(node)).toList();
+        running.stream()
+            .<Work<Boolean, RuntimeException>>map(
+                node -> () -> endSoon(node) && running.remove(node))
+            .toList();
     try {
       tasks.finishAll("end", ends);
     } catch (GpushException unreachable) {
       // The first refusal is reported; a run that stays is in the list of runs.
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
+    }
+    return running.isEmpty();
+  }
+
+  /** A call to a node whose link is cut waits until that is back. */
+  private boolean endSoon(NodeCalls node) throws InterruptedException {
+    try {
+      return tasks.within(ending, "end-soon", () -> end(node));
+    } catch (TimeoutException late) {
+      return false;
     }
   }
 
@@ -235,7 +262,7 @@ public final class RunStart {
             "run", run, "signal", "KILL", "grace_s", 0, "why", "another node could not start");
     node.call("run.stop", order);
     long begun = clock.nanos();
-    while (clock.nanos() - begun < ENDING.toNanos()) {
+    while (clock.nanos() - begun < ending.toNanos()) {
       if (node.call("run.status", Json.object("run", run)).get("exit").isPresent()) {
         // It never was a run, so its record is removed.
         node.call("run.stop", order.with("forget", true));

@@ -119,6 +119,9 @@ public final class FakeRuns implements Runs {
   /** What happens in the next launch before anything is started; it may be interrupted there. */
   public Runnable launching = () -> {};
 
+  /** Runs while a start that was interrupted is undone. */
+  public Runnable undoing = () -> {};
+
   /** The folders for the output of runs. */
   final List<Path> fetched = new ArrayList<>();
 
@@ -203,6 +206,7 @@ public final class FakeRuns implements Runs {
     events.forEach(listener);
     launching.run();
     if (Thread.interrupted()) {
+      undoing.run();
       throw new InterruptedException();
     }
     failing();

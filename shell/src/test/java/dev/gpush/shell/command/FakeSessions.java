@@ -71,6 +71,9 @@ public final class FakeSessions implements Sessions {
   public Optional<String> runInProgress = Optional.empty();
   List<Integer> stopped = List.of();
 
+  /** Runs while a session is given back. */
+  public Runnable goingDown = () -> {};
+
   /** What the end of any session would mean. */
   Ending ending = new Ending(List.of(), Optional.empty());
 
@@ -258,8 +261,12 @@ public final class FakeSessions implements Sessions {
   }
 
   @Override
-  public GivenBack down(SessionName name, boolean discard, Talk talk) {
+  public GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
     failing();
+    goingDown.run();
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
     runInProgress.filter(_ -> !discard).ifPresent(run -> talk.confirm(run, "--yes"));
     questionOnDown.filter(_ -> !discard).ifPresent(question -> talk.confirm(question, "--discard"));
     calls.add("down " + name + (discard ? " discard" : ""));

@@ -2,9 +2,9 @@ package dev.gpush.shell.command.run;
 
 import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.failure.ExitStatus;
-import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
@@ -238,6 +238,7 @@ public final class RunCommand implements Action.OfWords {
       return call.services().runs().launch(target, request, event -> tell(call, event), talk);
     } catch (InterruptedException stopped) {
       if (down && made.isPresent()) {
+        Thread.interrupted(); // Ctrl-C again, while the start was undone.
         giveBackIf(call.invocation().isCancelled(), call, made.get());
       }
       throw stopped;
@@ -247,21 +248,24 @@ public final class RunCommand implements Action.OfWords {
   private static Optional<Integer> giveBackAfter(
       Call call, SessionName session, Work<Optional<Integer>, RuntimeException> following)
       throws InterruptedException {
+    Optional<Integer> status;
     try {
-      Optional<Integer> status = following.run();
-      giveBackIf(status.isPresent(), call, session);
-      return status;
+      status = following.run();
     } catch (GpushException failed) {
       if (failed.failure() instanceof LaunchFailure.Lost(var run, _)) {
         // Where no node could be asked, its ranks may go on.
         RunView now = call.services().runs().find(session, Optional.of(run));
         giveBackIf(now.isOver(), call, session);
+      } else if (!(failed.failure() instanceof SessionFailure.Gone)) {
+        DownCommand.sayStays(call, session, "stays");
       }
       throw failed;
     } catch (InterruptedException left) {
-      sayStays(call, session);
+      DownCommand.sayStays(call, session, "stays");
       throw left;
     }
+    giveBackIf(status.isPresent(), call, session);
+    return status;
   }
 
   private static int look(Call call, RunTarget target, RunRequest request)
@@ -347,7 +351,8 @@ public final class RunCommand implements Action.OfWords {
       }
       case LaunchEvent.SessionGivenBack(var session, var end) ->
           DownCommand.sayGivenBack(call, session, end);
-      case LaunchEvent.SessionKept(var session, var failure) -> writeKept(call, session, failure);
+      case LaunchEvent.SessionKept(var session, var failure) ->
+          DownCommand.writeKept(call, session, failure);
     }
   }
 
@@ -475,21 +480,16 @@ public final class RunCommand implements Action.OfWords {
   private static void giveBackIf(boolean isOver, Call call, SessionName session)
       throws InterruptedException {
     if (!isOver) {
-      sayStays(call, session);
+      DownCommand.sayStays(call, session, "stays");
       return;
     }
     try {
       DownCommand.down(call, session, false);
     } catch (GpushException failed) {
-      writeKept(call, session, failed.failure());
+      DownCommand.writeKept(call, session, failed.failure());
+    } catch (InterruptedException stopped) {
+      DownCommand.sayStays(call, session, "is not given back yet");
+      throw stopped;
     }
-  }
-
-  private static void sayStays(Call call, SessionName session) {
-    call.say(session + " stays; " + call.commands().of("down") + " gives it back");
-  }
-
-  private static void writeKept(Call call, SessionName session, Failure failure) {
-    call.write(failure, List.of("down", "-s", session.text()));
   }
 }

@@ -1,5 +1,6 @@
 package dev.gpush.shell.command.session;
 
+import dev.gpush.core.failure.Failure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Ending;
@@ -9,6 +10,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -80,5 +82,19 @@ public final class DownCommand implements Action {
   public static void sayGivenBack(Call call, SessionName session, GivenBack end) {
     call.say(session + " is given back");
     end.kept().forEach(path -> call.say("kept, because gpush did not make it: " + path));
+  }
+
+  /**
+   * Says that a command did not give the session back.
+   *
+   * @param how "stays"
+   */
+  public static void sayStays(Call call, SessionName session, String how) {
+    call.say(session + " " + how + "; " + call.commands().of("down") + " gives it back");
+  }
+
+  /** Writes why it was not given back; the command has another result. */
+  public static void writeKept(Call call, SessionName session, Failure failure) {
+    call.write(failure, List.of("down", "-s", session.text()));
   }
 }

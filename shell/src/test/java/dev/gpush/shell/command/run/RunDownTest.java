@@ -1,8 +1,11 @@
 package dev.gpush.shell.command.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
@@ -80,6 +83,50 @@ final class RunDownTest {
         """
             .formatted(said),
         client.both());
+  }
+
+  @Test
+  void controlCAgainWhileTheStartIsUndoneGivesBackAllTheSame() {
+    FakeInvocation client = desk.client("gpush run --down train.py");
+    desk.runs.launching = () -> client.signal("INT");
+    desk.runs.undoing = () -> client.signal("INT");
+
+    assertEquals(130, desk.call(client));
+
+    assertEquals(List.of("down devbox"), desk.sessions.calls);
+  }
+
+  @Test
+  void controlCWhileTheSessionIsGivenBackSaysThatItIsNot() {
+    FakeInvocation client = desk.client("gpush run --down train.py");
+    desk.sessions.goingDown = () -> client.signal("INT");
+
+    assertEquals(130, desk.call(client));
+
+    String said = client.errText();
+    assertTrue(said.endsWith("devbox is not given back yet; gpush down gives it back\n"), said);
+    assertFalse(said.contains("devbox stays"), said);
+  }
+
+  /** The reader has ended, and nothing is known of the run. */
+  @Test
+  void downSaysThatTheSessionStaysWhenTheFollowingFails() {
+    desk.runs.output =
+        _ -> {
+          throw new GpushException(new AgentFailure.LinkOver(1, "it was cut"));
+        };
+
+    desk.expect(
+        """
+        $ gpush run --down train.py
+        2> made devbox (1 cpu node on local); it is given back after this run
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        2> devbox stays; gpush down gives it back
+        2> gpush: the link to node 1 ended
+        2>   because it was cut
+        2>   try: gpush nodes
+        ? 255
+        """);
   }
 
   @Test
