@@ -26,7 +26,10 @@ final class DeletionsThere {
   private final int of;
   private final boolean isOfAnotherFolder;
 
-  /** Nothing is left of what was sent, under any name: a disk that is not there looks like that. */
+  /**
+   * Nothing is left of what was sent, under any name: a disk that is not there looks like that.
+   * Names with a dot do not count, as {@code rm -rf *} leaves them.
+   */
   private boolean areAll;
 
   private boolean isCut;
@@ -53,7 +56,9 @@ final class DeletionsThere {
       NodeHolds holds, Manifest wanted, Map<String, Entry> edited, boolean isOfAnotherFolder) {
     this.isOfAnotherFolder = isOfAnotherFolder;
     this.of = holds.manifest().size();
-    this.areAll = holds.missing().size() == of;
+    Set<String> all = holds.manifest().entries().keySet();
+    List<String> shown = all.stream().filter(path -> !path.startsWith(".")).toList();
+    this.areAll = holds.missing().containsAll(shown.isEmpty() ? all : shown);
     holds
         .deviations()
         .forEach(
