@@ -60,18 +60,6 @@ class FinderTest(FilesTest):
             os.utime(os.path.join(self.state, "files.lock"), ns=(first, first))
             self.assertEqual(self.names(node), names)
 
-    def test_what_is_made_after_the_clock_was_set_back_is_new(self):
-        self.write("before.py", b"")
-        node = self.gateway().open()
-        node.push({"a.py": b"1"})
-        self.write("new.py", b"")
-        ahead = os.stat(os.path.join(self.state, "files.lock")).st_mtime_ns + 3600 * 10 ** 9
-        os.utime(os.path.join(self.state, "files.lock"), ns=(ahead, ahead))
-
-        self.assertEqual(self.names(node), {"": ["new.py"]})
-        self.write("newer.py", b"")
-        self.assertEqual(self.names(node), {"": ["new.py", "newer.py"]})
-
     def test_a_renamed_file_has_the_name_that_it_had(self):
         node = self.gateway().open()
         node.push({"a.py": b"1", "b.py": b"2", "c.py": b"3"})

@@ -38,6 +38,69 @@ class MovedTest(FilesTest):
             self.assertEqual(self.tree(), {"a.py": b"edited", "p/b.py": b"3"})
             shutil.rmtree(self.root + ".old")
 
+    def renew(self, **files):
+        """Another folder of the name, as after a clone."""
+        os.rename(self.root, self.root + ".old")
+        os.mkdir(self.root)
+        shutil.rmtree(self.root + ".old")
+        for name, data in files.items():
+            self.write(name, data)
+
+    def test_another_folder_is_said_until_something_is_committed_there(self):
+        node = self.pushed()
+        self.assertFalse(node.holds["another"])
+        node.end()
+        self.assertFalse(self.gateway().open().holds["another"])
+        self.renew(a=b"2")
+
+        for _ in range(2):
+            node = self.gateway().open()
+            self.assertTrue(node.holds["another"])
+            self.assertTrue(node.check()["another"])
+        node.push({"a": b"2"})
+        self.assertFalse(node.check()["another"])
+        node.end()
+        self.assertFalse(self.gateway().open().holds["another"])
+
+    def test_another_folder_is_said_after_a_kill_at_any_change(self):
+        at, is_over = 0, False
+        while not is_over:
+            at += 1
+            node = self.gateway().open()
+            node.push({"a": b"%d" % at})
+            node.end()
+            self.renew(a=b"edited %d" % at)
+            crashed = self.gateway(crash_at=at)
+            try:
+                crashed.open()
+                is_over = True
+            except (EOFError, OSError):
+                pass
+            self.assertTrue(self.gateway().open().holds["another"])
+            self.renew(a=b"%d" % at)
+        self.assertGreater(at, 3)
+
+    def test_a_folder_that_could_not_be_made_is_filled_after_a_kill_at_any_change(self):
+        at, is_over = 0, False
+        while not is_over:
+            at += 1
+            node = self.gateway().open()
+            node.push({"a": b"%d" % at})
+            node.end()
+            shutil.rmtree(self.root)
+            crashed = self.gateway(crash_at=at)
+            try:
+                crashed.open()
+                is_over = True
+            except (EOFError, OSError):
+                pass
+            node = self.gateway().open()
+            index = node.holds["index"]
+            self.assertFalse(node.holds["another"])
+            if os.path.exists(self.root):
+                self.assertEqual((node.holds["generation"], index), (0, {}))
+        self.assertGreater(at, 3)
+
     def test_a_folder_that_is_gone_is_filled_and_nothing_counts_as_deleted(self):
         node = self.pushed()
         shutil.rmtree(self.root)

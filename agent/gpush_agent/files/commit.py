@@ -249,12 +249,12 @@ class Commit:
         is_of_commit = self.held.is_dirty
         self.held.save()
         if is_of_commit:
-            self._remove(b"txn")
+            self.state.remove(b"txn")
 
     def abort(self):
         self.plan = None
         self.stage.failure = None
-        self._remove(b"txn.prepared")
+        self.state.remove(b"txn.prepared")
 
     def was_interrupted(self):
         return os.path.exists(self.state.of(b"txn")) or os.path.exists(self.state.of(b"txn.prepared"))
@@ -265,24 +265,12 @@ class Commit:
 
     def roll_forward(self):
         """Finishes what a crash interrupted: every step checks whether it was done already."""
-        self._remove(b"txn.prepared")
+        self.state.remove(b"txn.prepared")
         plan = self.state.read(b"txn")
         if plan is not None:
             self._apply(plan)
             self.finish()
         self.is_unfinished = False
-
-    def forget_all(self):
-        """The folder was not there. That is no deletion of what was in it: it is filled like that of a new node."""
-        self._remove(b"txn")
-        if self.held.entries:
-            self.held.clear()
-
-    def _remove(self, name):
-        try:
-            os.unlink(self.state.of(name))
-        except FileNotFoundError:
-            pass
 
     def _apply(self, plan):
         held, tree = self.held, self.tree

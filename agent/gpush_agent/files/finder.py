@@ -1,7 +1,6 @@
 """Names in the tree that gpush did not write: new files of an editor, output of programs. The gateway has the rules and decides which of
 them it wants; here they are only listed, with what tells the two apart."""
 import os
-import time
 
 from ..core.filelock import is_locked
 from ..core.refused import Refused
@@ -23,29 +22,13 @@ class Finder:
         self.ended = {}         # run → (start, end): they change no more
         self.tracked = None, frozenset()        # the stamp of git's index, and what it has
         self.left = 0
-        self.begun = time.monotonic()
-
-    def since(self):
-        """When gpush came, by the clock of the file system. Where that was set back since, it would lie in the future, and nothing would be
-        new: this conversation is the oldest thing whose age is known then."""
-        lock = self.state.of(b"files.lock")
-        since = os.stat(lock).st_mtime_ns
-        if since <= time.time() * 1e9:
-            return since
-        clock = self.state.of(b"tokens")
-        os.utime(clock)             # the time of this machine is not that of a network file system
-        now = os.stat(clock).st_mtime_ns
-        if since > now:
-            since = now - int((time.monotonic() - self.begun) * 1e9)
-            os.utime(lock, ns=(since, since))
-        return since
 
     def find(self, folders):
         """(folder, [[name, kind, size, stamp, the path it was renamed from or None, whether a run may have made it, whether git tracks it
         or something in it]], whether these are all) for each of the folders, or for those that hold something of gpush when there are none.
         What was there before gpush is left out; a folder in which nothing is new, too."""
         self.left = MOST_NAMES
-        since = self.since()
+        since = os.stat(self.state.of(b"files.lock")).st_mtime_ns
         runs = list(self.runs())
         known = {}
         for path in self.held.entries:

@@ -183,7 +183,7 @@ class Conversation:
         is_all = known != held.root
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
                           "all": is_all, "staged": self.stage.staged(), "folds": self.folds,
-                          "trash": self.commit.trash.contents()})
+                          "trash": self.commit.trash.contents(), "another": held.generation == self.another and held.generation > 0})
         items, size = [], 0
         for path, state, now in held.survey(self.tree, None if is_all else paths):
             if not is_all and state == OURS:
@@ -223,14 +223,14 @@ class Conversation:
             if not path.startswith("/") or "\0" in path:
                 raise Refused("bad-path", {"path": path})
         self.root = os.fsencode(want["root"].rstrip("/") or "/")
-        made = make_folders(self.root)
-        above = made + make_folders(os.path.dirname(os.fsencode(want["state"])))
+        above = make_folders(os.path.dirname(os.fsencode(want["state"])))
         self.state = State(want["state"])
         self.state.lock(to_read=True)
         self.write_token(int(want["node"]))
         self.folds = self.state.names_fold()
         self.held = Held(self.state)
         self.held.load()
+        above += self.make_root()
         self.tree = Tree(self.root)
         own = own_folder(self.root, self.state.path)
         self.stage = Stage(os.path.join(own, b"stage"))
@@ -240,14 +240,27 @@ class Conversation:
             self.state.unlock()
             self.state.lock()
             self.held.load()
-            if made:
-                self.commit.forget_all()
             self.commit.roll_forward()
+        self.another = self.state.another_since(int(want["node"]), self.tree.identity(), self.held.generation)
         if above:
             self.held.above = self.held.above + [path for path in above if path not in self.held.above]
             self.held.save()
         self.send_holds(want.get("known"))
         self.state.unlock()
+
+    def make_root(self):
+        """What was in a folder that is gone was not deleted: it is filled like that of a new node. It is forgotten first, so that no failure
+        leaves an empty folder and a manifest."""
+        if os.path.isdir(self.root):
+            return []
+        self.state.unlock()
+        self.state.lock()
+        self.held.load()
+        if not os.path.isdir(self.root):
+            self.state.remove(b"txn")
+            if self.held.entries:
+                self.held.clear()
+        return make_folders(self.root)
 
     def write_token(self, node):
         folder = self.state.of(b"tokens")

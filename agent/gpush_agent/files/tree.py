@@ -1,8 +1,10 @@
 """A folder as seen through one open descriptor: every path below it is opened component by component, no link is followed."""
 import errno
+import fcntl
 import hashlib
 import os
 import stat
+import struct
 
 from ..core.refused import Refused
 from ..core.wholefile import PIECE
@@ -12,6 +14,7 @@ READ_TRIES = 5                  # a file that changes while it is read is read a
 OWN = b".gpush"                 # our own folder at the root when the state folder is on another file system
 FINE_NS = 20 * 1000 * 1000      # two kernel ticks: a change this close to a stamp may not show in it
 COARSE_NS = 2 * 1000 * 1000 * 1000  # the same where time stamps have no fractions (FAT, old NFS)
+FS_IOC_GETVERSION = 0x80087601  # of Linux on 64 bits
 
 
 class Blocked(Exception):
@@ -70,6 +73,15 @@ class Tree:
             return os.path.samestat(os.stat(self.root), os.fstat(self.fd))
         except OSError:
             return False
+
+    def identity(self):
+        """Of the folder, also over a restart. Its number may be used again at once; where the file system counts that, the count is in it."""
+        status = os.fstat(self.fd)
+        try:
+            count = struct.unpack("=l", fcntl.ioctl(self.fd, FS_IOC_GETVERSION, bytes(8))[:4])[0]
+        except OSError:
+            count = 0
+        return [status.st_dev, status.st_ino, count]
 
     def forget(self):
         """Folders may have been moved: nothing is kept open over a pause or over a removal of our own."""

@@ -195,7 +195,7 @@ public final class Homecoming {
     if (isWithEditors && editorsNode(open).isEmpty()) {
       changes.emptied();
     }
-    boolean wasSure = isSure;
+    boolean wasSure = isSure && open.stream().noneMatch(NodeConversation::isOfAnotherFolder);
     isSure = wasSure && !isWithEditors;
     try {
       Push.Done done = push.run(open, fresh);
@@ -405,8 +405,7 @@ public final class Homecoming {
     Set<String> now = arrivals.vain();
     boolean isKnown = vain.containsAll(now);
     if (isOfAll || !isKnown) {
-      Duration longer = pause.multipliedBy(2);
-      longer = longer.compareTo(LONGEST) < 0 ? longer : LONGEST;
+      Duration longer = pause.compareTo(LONGEST.dividedBy(2)) < 0 ? pause.multipliedBy(2) : LONGEST;
       pause = isKnown && !now.isEmpty() ? longer : settled;
       vain = now;
     }
@@ -488,6 +487,7 @@ public final class Homecoming {
           "pull",
           one,
           node -> {
+            isSure &= !node.isOfAnotherFolder();
             var had = new Pull.Had(isSure, path -> obstacles.isLate(node.index(), path));
             pulling.with(new Pull(scan.root(), LocalTree.of(scan.root()), node, trash, had, talk));
             return true;

@@ -356,14 +356,15 @@ public final class WorkspaceSync implements AutoCloseable {
     Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
     var fresh = new HashSet<>(conversations.openReachable(nodes));
     List<NodeConversation> open = conversations.of(nodes);
-    if (mustCheck) {
+    boolean looks = mustCheck || open.stream().anyMatch(NodeConversation::isOfAnotherFolder);
+    if (looks) {
       conversations.look(open, editors.bringHome());
       fresh.addAll(open);
     }
     List<String> before = last.pending(found.manifest(), conversations.known());
     PushOptions options = usual(PushOptions.save());
     ChangesThere.Found changes =
-        mustCheck && options.bringsEditsHome()
+        looks && options.bringsEditsHome()
             ? home.look(open, found.manifest(), scan::rules)
             : ChangesThere.Found.nothing();
     Push push = push(found, changes, options, Talk.silent());

@@ -517,30 +517,30 @@ final class ChangesThereTest extends SyncFixture {
     assertEquals(51, trash().size());
   }
 
-  /** Each look saw a part that was no accident by itself. */
   @Test
   void thatAllIsDeletedWaitsForAYesAndThatAllIsRenamedDoesNot() throws Exception {
     nodes(2);
-    laptop.write("a.py", "1").write("b.py", "2");
+    laptop.write("a.py", "1").write("b.py", "2").write(".gitignore", "");
     push();
     Files.createDirectory(editors().path().resolve("src"));
     editors().move("a.py", "src/a.py");
     editors().move("b.py", "src/b.py");
     push();
-    assertEquals(Set.of("src/a.py", "src/b.py"), laptop.texts().keySet());
+    assertEquals(Set.of(".gitignore", "src/a.py", "src/b.py"), laptop.texts().keySet());
     editors().delete("src").write("new.py", "1");
     laptop.write("src/b.py", "edited here");
 
     assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(this::push));
 
-    assertEquals(List.of("1 of 2 files are gone on node 0. Delete them here, too?"), talk.asked);
+    assertEquals(List.of("1 of 3 files are gone on node 0. Delete them here, too?"), talk.asked);
     assertEquals("1", laptop.read("src/a.py"));
     assertEquals("1", nodes.get(1).folder().read("src/a.py"));
     talk.answer = FakeTalk.Answer.YES;
     assertEquals(List.of("src/b.py DELETED_THERE 0"), held());
-    assertEquals(Set.of("new.py", "src/b.py"), laptop.texts().keySet());
+    assertEquals(Set.of(".gitignore", "new.py", "src/b.py"), laptop.texts().keySet());
   }
 
+  /** Each look saw a part that was no accident by itself. */
   @Test
   void manyDeletionsThatTakeTimeWaitForAYes() throws Exception {
     var time = new ManualClock();

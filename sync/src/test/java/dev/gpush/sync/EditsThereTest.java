@@ -2,12 +2,15 @@ package dev.gpush.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.sync.home.Editors;
 import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Merge;
+import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -15,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -306,6 +310,59 @@ final class EditsThereTest extends SyncFixture {
     for (FakeNode node : nodes) {
       assertEquals(laptop.tree(), node.folder().tree());
     }
+  }
+
+  /** As after {@code rm -rf} and {@code git clone}: it has an older version than is here. */
+  private ManualClock clonesThere(int count) throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(count);
+    laptop.write("a", "uncommitted").write("b", "1").write("new", "uncommitted");
+    push();
+    WorkFolder folder = nodes.getFirst().folder();
+    Files.move(folder.path(), folder.path().resolveSibling("old"));
+    folder.write("a", "committed").write("b", "1");
+    return time;
+  }
+
+  private List<String> trashed() throws IOException {
+    return new WorkFolder(base.resolve("trash"))
+        .tree().keySet().stream().map(path -> path.substring(path.indexOf('/') + 1)).toList();
+  }
+
+  @Test
+  void whatACloneThereReplacesHereIsKeptAndWhatItLacksIsAskedAbout() throws Exception {
+    ManualClock time = clonesThere(2);
+
+    sync.rescan(Optional.empty(), Set.of());
+    comeHome();
+    time.advance(Homecoming.SETTLED);
+    assertTrue(comeHome().isLeft());
+    assertEquals("committed", laptop.read("a"));
+    assertEquals("uncommitted", laptop.read("new"));
+    assertEquals(List.of("a"), trashed());
+
+    talk.answer = FakeTalk.Answer.YES;
+    assertAllHold(push());
+    assertEquals(List.of("1 of 3 files are gone on node 0. Delete them here, too?"), talk.asked);
+    assertEquals(Set.of("a", "new"), Set.copyOf(trashed()));
+    assertEquals(laptop.tree(), nodes.getFirst().folder().tree());
+  }
+
+  @Test
+  void aSaveThatFindsACloneThereLooksAtAllOfItFirst() throws Exception {
+    ManualClock time = clonesThere(1);
+    laptop.write("b", "2");
+
+    sync.rescan(Optional.empty(), Set.of());
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(() -> sync.pushLooked(all(), false)));
+    comeHome();
+    time.advance(Homecoming.SETTLED);
+    comeHome();
+
+    assertEquals(Map.of("a", "committed", "b", "2", "new", "uncommitted"), laptop.texts());
+    assertEquals(List.of("a"), trashed());
   }
 
   @Test

@@ -186,6 +186,9 @@ class TroubleTest extends SyncFixture {
     assertEquals("1", laptop.read("new.py"));
     assertEquals("1", laptop.read("d/named"));
     assertEquals("1", laptop.read("d/gone"));
+    try (var trash = Files.list(base.resolve("trash"))) {
+      assertEquals(List.of(), trash.toList());
+    }
     assertEquals("Read-only file system here", sync.home().staying().get("d/new.py"));
     assertEquals(
         new SyncFailure.NotWritten("d/edited", "Read-only file system here"),

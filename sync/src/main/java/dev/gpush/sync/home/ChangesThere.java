@@ -275,7 +275,7 @@ public final class ChangesThere {
       this.node = node;
       this.wanted = wanted;
       this.rules = rules;
-      this.gone = new DeletionsThere(node.holds(), wanted, edited);
+      this.gone = new DeletionsThere(node.holds(), wanted, edited, node.isOfAnotherFolder());
     }
 
     // ---- names

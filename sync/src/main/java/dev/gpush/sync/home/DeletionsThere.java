@@ -24,8 +24,12 @@ final class DeletionsThere {
   private final Map<String, NewFile.Deleted> gone = new TreeMap<>(Manifest.ORDER);
   private final Set<String> unseen = new HashSet<>();
   private final int of;
+  private final boolean isOfAnotherFolder;
 
-  /** Nothing is left of what was sent, under any name: a disk that is not there looks like that. */
+  /**
+   * Nothing is left of what was sent, under any name: a disk that is not there looks like that.
+   * Names with a dot do not count, as {@code rm -rf *} leaves them.
+   */
   private boolean areAll;
 
   private boolean isCut;
@@ -46,10 +50,15 @@ final class DeletionsThere {
   /**
    * @param wanted what is here
    * @param edited edits that came home and are in no generation yet
+   * @param isOfAnotherFolder a user is asked: what is missing was perhaps never deleted
    */
-  DeletionsThere(NodeHolds holds, Manifest wanted, Map<String, Entry> edited) {
+  DeletionsThere(
+      NodeHolds holds, Manifest wanted, Map<String, Entry> edited, boolean isOfAnotherFolder) {
+    this.isOfAnotherFolder = isOfAnotherFolder;
     this.of = holds.manifest().size();
-    this.areAll = holds.missing().size() == of;
+    Set<String> all = holds.manifest().entries().keySet();
+    List<String> shown = all.stream().filter(path -> !path.startsWith(".")).toList();
+    this.areAll = holds.missing().containsAll(shown.isEmpty() ? all : shown);
     holds
         .deviations()
         .forEach(
@@ -106,7 +115,10 @@ final class DeletionsThere {
         settled += isSettled.test(each.path()) ? 1 : 0;
       }
     }
-    boolean isMany = settled > 0 && (areAll || ChangesThere.areMany(deleted.size(), of));
+    boolean isMany =
+        isOfAnotherFolder
+            ? !deleted.isEmpty() // At once: a push without them would be the next commit there.
+            : (settled > 0 && (areAll || ChangesThere.areMany(deleted.size(), of)));
     boolean areComplete = isMany || settled == deleted.size();
     return new Coming(areComplete ? deleted : List.of(), isMany);
   }

@@ -76,6 +76,9 @@ public final class LocalTrash {
       return Files.move(file, place, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException otherDisk) {
       return moveAcross(file, place);
+    } finally {
+      // What could not be moved leaves no empty folder, which would count as one of the newest.
+      LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), folder);
     }
   }
 
@@ -91,14 +94,14 @@ public final class LocalTrash {
   /** The file stays where it is until its copy is whole; what is written to it meanwhile, too. */
   private static Path moveAcross(Path file, Path place) throws IOException {
     BasicFileAttributes before = attributes(file);
+    Path aside = aside(file);
     try {
       copy(file, place);
-    } catch (IOException full) {
+      Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException stays) {
       Files.deleteIfExists(place);
-      throw full;
+      throw stays;
     }
-    Path aside = aside(file);
-    Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
     try {
       BasicFileAttributes now = attributes(aside);
       if (now.size() != before.size()

@@ -25,6 +25,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The connection to one node's {@code files} program, and what that node is known to hold. For one
@@ -50,6 +51,8 @@ public final class NodeConversation implements Closeable {
   private NodeHolds holds = NodeHolds.nothing();
   private Optional<FoundNames> found = Optional.empty();
   private Optional<SyncView.Trash> trash = Optional.empty();
+
+  private boolean isOfAnotherFolder;
 
   /** Of the question whose answer is on its way: whether it is for names, too. */
   private Optional<Boolean> asked = Optional.empty();
@@ -117,6 +120,11 @@ public final class NodeConversation implements Closeable {
 
   public NodeHolds holds() {
     return holds;
+  }
+
+  /** Whether the root is another folder than before the last commit, as after a clone. */
+  public boolean isOfAnotherFolder() {
+    return isOfAnotherFolder;
   }
 
   /** Has the node check every path again. */
@@ -192,21 +200,19 @@ public final class NodeConversation implements Closeable {
   }
 
   private void readTrash(Json.Obj said) {
-    int files = said.integer("files").orElse(0);
-    trash =
-        files == 0
-            ? Optional.empty()
-            : Optional.of(
-                new SyncView.Trash(
-                    Optional.of(index()),
-                    said.text("folder").orElse(""),
-                    said.number("bytes").orElse(0L),
-                    files));
+    var kept =
+        new SyncView.Trash(
+            Optional.of(index()),
+            said.text("folder").orElse(""),
+            said.number("bytes").orElse(0L),
+            said.integer("files").orElse(0));
+    trash = Optional.of(kept).filter(each -> each.files() > 0);
   }
 
   private void readHolds(Manifest known) throws IOException {
     Json answer = expect(Kind.HOLDS).json();
     readTrash(answer.object("trash"));
+    isOfAnotherFolder = answer.flag("another");
     var entries = new HashMap<String, Entry>();
     var deviations = new HashMap<String, NodeHolds.Deviation>();
     boolean isAll = answer.flag("all");
@@ -335,9 +341,7 @@ public final class NodeConversation implements Closeable {
   }
 
   private static List<Object> item(String path, Entry entry) {
-    var item = new ArrayList<Object>(List.of(path));
-    item.addAll(entry.wire());
-    return item;
+    return Stream.<Object>concat(Stream.of(path), entry.wire().stream()).toList();
   }
 
   /** Whether what it said of every path is new enough to rely on. */
@@ -477,8 +481,7 @@ public final class NodeConversation implements Closeable {
 
   /** A path of the workspace, or the workspace itself where none is at fault more than others. */
   public String where(String path) {
-    String workspace = node.info().workspace();
-    return path.isEmpty() ? workspace : Path.of(workspace).resolve(path).toString();
+    return Path.of(node.info().workspace()).resolve(path).toString();
   }
 
   private GpushException wrong(String detail) {

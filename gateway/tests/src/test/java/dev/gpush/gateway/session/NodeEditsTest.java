@@ -138,7 +138,8 @@ final class NodeEditsTest {
     await(node0, "gone.py", "gone");
     awaitSynced();
 
-    try (var all = Files.walk(node0)) {
+    Path gone = Files.move(node0, node0.resolveSibling("gone")); // At once, as the watch is on.
+    try (var all = Files.walk(gone)) {
       for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(each);
       }
