@@ -12,7 +12,7 @@ from ..core.refused import Refused
 from ..core.wholefile import copy_all, replace, write_all
 from .manifest import ManifestFile
 from .root import FILE, LINK, Root, in_order
-from .tree import Blocked, OWN, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
+from .tree import Blocked, OWN, ROOT, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
 
 LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit within this time
 LOCK_PAUSE_S = 0.02
@@ -20,7 +20,6 @@ MAX_READ = 64 << 20             # a changed file up to this is read to see wheth
 MAX_STAGED = 4096               # staged contents named in HOLDS
 LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
 WRITTEN = (b"manifest.json", b"generation", b"txn.prepared")     # each whole, by `State.write`
-ROOT = b"root-"                 # and a node: which folder it had
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
@@ -129,22 +128,6 @@ class State:
             written, between, _ = name.partition(b".new-")
             if between and (written in WRITTEN or written.startswith(ROOT)):
                 os.unlink(self.of(name))
-
-    def another_since(self, node, identity, generation):
-        """The generation at which the node had another folder at the root's path than before, which gpush did not make: until the next one,
-        what differs there may be no edit. None when it is the same. Nodes that share it number it differently."""
-        name = ROOT + b"%d" % node
-        before = self.read(name)
-        since = None
-        if before is not None:
-            since = before.get("another") if before.get("root") == identity else generation
-        after = {"root": identity, "another": since}
-        if after != before:
-            try:
-                self.write(name, json.dumps(after))
-            except OSError:
-                pass        # it is found again, until it can be written
-        return since
 
     def remove(self, name):
         try:

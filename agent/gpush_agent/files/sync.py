@@ -241,7 +241,7 @@ class Conversation:
             self.state.lock()
             self.held.load()
             self.commit.roll_forward()
-        self.another = self.state.another_since(int(want["node"]), self.tree.identity(), self.held.generation)
+        self.another = self.tree.another_since(self.state, int(want["node"]), self.held.generation)
         if above:
             self.held.above = self.held.above + [path for path in above if path not in self.held.above]
             self.held.save()

@@ -2,6 +2,7 @@
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import stat
 import struct
@@ -15,6 +16,7 @@ OWN = b".gpush"                 # our own folder at the root when the state fold
 FINE_NS = 20 * 1000 * 1000      # two kernel ticks: a change this close to a stamp may not show in it
 COARSE_NS = 2 * 1000 * 1000 * 1000  # the same where time stamps have no fractions (FAT, old NFS)
 FS_IOC_GETVERSION = 0x80087601  # of Linux on 64 bits
+ROOT = b"root-"                 # and a node: which folder it had
 
 
 class Blocked(Exception):
@@ -82,6 +84,22 @@ class Tree:
         except OSError:
             count = 0
         return [status.st_dev, status.st_ino, count]
+
+    def another_since(self, state, node, generation):
+        """The generation at which the node had another folder at the root's path than before, which gpush did not make: until the next one,
+        what differs there may be no edit. None when it is the same. Nodes that share it number it differently."""
+        name, identity = ROOT + b"%d" % node, self.identity()
+        before = state.read(name)
+        since = None
+        if before is not None:
+            since = before.get("another") if before.get("root") == identity else generation
+        after = {"root": identity, "another": since}
+        if after != before:
+            try:
+                state.write(name, json.dumps(after))
+            except OSError:
+                pass        # it is found again, until it can be written
+        return since
 
     def forget(self):
         """Folders may have been moved: nothing is kept open over a pause or over a removal of our own."""

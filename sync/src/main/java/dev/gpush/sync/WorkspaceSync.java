@@ -152,8 +152,7 @@ public final class WorkspaceSync implements AutoCloseable {
       conversations.look(open.stream().filter(fresh::add).toList(), editors.bringHome());
       changes = home.lookPatiently(open, found.manifest(), scan::rules);
     }
-    var seen = isOld ? Set.<NodeConversation>of() : fresh;
-    done(found, home.run(push(found, changes, usual, talk), open, seen), nodes);
+    done(found, home.run(push(found, changes, usual, talk), open, isOld ? Set.of() : fresh), nodes);
   }
 
   private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
