@@ -355,7 +355,7 @@ class SharedTest(FilesTest):
             saved = self.saved()
             self.assertEqual(saved.generation, generation - 1)
             saved.entries["a"][4] = [1, 1, 1, 1]
-            saved.save_whole()
+            self.save_whole(saved)
             if kind == sync.FIND:
                 node.send(kind, {"folders": []})
                 self.assertEqual(node.read_packed(), (sync.FOUND, {"folders": [], "last": True}))
@@ -365,7 +365,12 @@ class SharedTest(FilesTest):
             saved = self.saved()
             self.assertEqual(saved.generation, generation)
             self.assertFalse(os.path.exists(os.path.join(self.state, "txn")))
-            saved.save_whole()
+            self.save_whole(saved)
+
+    def save_whole(self, held):
+        held.state.lock()
+        held.save_whole()
+        held.state.close()
 
     def commit_on_a_full_disk(self, node):
         """A folder in the place of the log stands for it. Returns the root."""

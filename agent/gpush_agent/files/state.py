@@ -19,7 +19,7 @@ LOCK_PAUSE_S = 0.02
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
 LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
-WRITTEN = (b"manifest.json", b"generation", b"txn.prepared")     # each whole, by `State.write`
+WRITTEN = (b"manifest.json", b"generation", b"txn.prepared", ROOT)     # each whole, by `State.write`
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
@@ -125,9 +125,8 @@ class State:
     def remove_cut_off(self):
         """What writers that were killed have left: who holds the lock is the only one that writes these."""
         for name in os.listdir(self.path):
-            written, between, _ = name.partition(b".new-")
-            if between and (written in WRITTEN or written.startswith(ROOT)):
-                os.unlink(self.of(name))
+            if b".new-" in name and name.startswith(WRITTEN):
+                self.remove(name)
 
     def remove(self, name):
         try:
