@@ -62,44 +62,35 @@ class MovedTest(FilesTest):
         node.end()
         self.assertFalse(self.gateway().open().holds["another"])
 
-    def test_another_folder_is_said_after_a_kill_at_any_change(self):
+    def killed_at_each_change(self, change):
+        """The numbers of the changes at which an agent was killed that opened the folder after this change, and then one that was not."""
         at, is_over = 0, False
         while not is_over:
             at += 1
             node = self.gateway().open()
             node.push({"a": b"%d" % at})
             node.end()
-            self.renew(a=b"edited %d" % at)
-            crashed = self.gateway(crash_at=at)
+            change(at)
             try:
-                crashed.open()
+                self.gateway(crash_at=at).open()
                 is_over = True
             except (EOFError, OSError):
                 pass
-            self.assertTrue(self.gateway().open().holds["another"])
-            self.renew(a=b"%d" % at)
+            yield at
         self.assertGreater(at, 3)
 
+    def test_another_folder_is_said_after_a_kill_at_any_change(self):
+        for at in self.killed_at_each_change(lambda at: self.renew(a=b"edited %d" % at)):
+            self.assertTrue(self.gateway().open().holds["another"])
+            self.renew(a=b"%d" % at)
+
     def test_a_folder_that_could_not_be_made_is_filled_after_a_kill_at_any_change(self):
-        at, is_over = 0, False
-        while not is_over:
-            at += 1
-            node = self.gateway().open()
-            node.push({"a": b"%d" % at})
-            node.end()
-            shutil.rmtree(self.root)
-            crashed = self.gateway(crash_at=at)
-            try:
-                crashed.open()
-                is_over = True
-            except (EOFError, OSError):
-                pass
+        for _ in self.killed_at_each_change(lambda _: shutil.rmtree(self.root)):
             node = self.gateway().open()
             index = node.holds["index"]
             self.assertFalse(node.holds["another"])
             if os.path.exists(self.root):
                 self.assertEqual((node.holds["generation"], index), (0, {}))
-        self.assertGreater(at, 3)
 
     def test_a_folder_that_is_gone_is_filled_and_nothing_counts_as_deleted(self):
         node = self.pushed()

@@ -260,7 +260,7 @@ class Commit:
         return os.path.exists(self.state.of(b"txn")) or os.path.exists(self.state.of(b"txn.prepared"))
 
     def is_left(self):
-        """Whether a commit is to be finished that is not in what was read of the manifest."""
+        """Whether a crash left a commit that has to be finished, and that the manifest which was read does not contain."""
         return self.is_unfinished or self.plan is None and not self.held.is_dirty and self.was_interrupted()
 
     def roll_forward(self):
