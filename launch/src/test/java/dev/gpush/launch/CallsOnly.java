@@ -9,10 +9,16 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** A node on which programs do nothing. */
-record CallsOnly(Answering answering) implements NodeCalls {
+public class CallsOnly implements NodeCalls {
+  private final Answering answering;
+
+  public CallsOnly(Answering answering) {
+    this.answering = answering;
+  }
+
   /** What is said to a call. */
   @FunctionalInterface
-  interface Answering {
+  public interface Answering {
     Json answer(String method) throws InterruptedException;
   }
 
@@ -22,7 +28,7 @@ record CallsOnly(Answering answering) implements NodeCalls {
   }
 
   @Override
-  public InputStream follow(Json.Obj arguments) {
+  public InputStream follow(Json.Obj arguments) throws InterruptedException {
     return InputStream.nullInputStream();
   }
 

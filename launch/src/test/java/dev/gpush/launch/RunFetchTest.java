@@ -12,7 +12,6 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
-import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.run.Attempts;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunRecord;
@@ -22,13 +21,10 @@ import java.io.InputStream;
 import java.io.SequenceInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -141,9 +137,16 @@ final class RunFetchTest {
     }
   }
 
-  private final class Streams implements NodeCalls {
+  private final class Streams extends CallsOnly {
     /** It prints its output when the other node was asked for the last time. */
     private boolean isLater;
+
+    Streams() {
+      super(
+          method -> {
+            throw new UnsupportedOperationException(method);
+          });
+    }
 
     @Override
     public boolean isLost() {
@@ -161,22 +164,6 @@ final class RunFetchTest {
         throw new GpushException(new AgentFailure.LinkOver(0, "the test cut it"));
       }
       return streams.remove();
-    }
-
-    @Override
-    public Json call(String method, Json.Obj params) {
-      throw new UnsupportedOperationException(method);
-    }
-
-    @Override
-    public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit) {
-      throw new UnsupportedOperationException("it has no programs");
-    }
-
-    @Override
-    public int watch(
-        List<String> arguments, Map<String, String> environment, Consumer<String> lines) {
-      throw new UnsupportedOperationException("it has no programs");
     }
   }
 }
