@@ -2,7 +2,8 @@
 """From a save in a workspace to its bytes in the copy of each node, in one run with rivals, each with a tree and a copy of its own.
 
     gpush           a session of N nodes on this machine, saves sent by themselves
-    mutagen         `mutagen sync create` between two local folders (no ssh between them: less than it usually has to do), with --rtt over ssh
+    mutagen         `mutagen sync create` between local folders, a session for each node (no ssh between them: less than it usually has to do),
+                    with --rtt over ssh
     rsync           `rsync -a --delete -e ssh` in a loop without a pause, over one open connection to an sshd
     lsyncd          lsyncd with a delay of 0, the same rsync over ssh
 
@@ -131,6 +132,7 @@ class Mutagen(Rival):
 
     def __init__(self, base, options):
         super().__init__(base, options)
+        self.copies += [self.copies[0] + str(node) for node in range(1, options.nodes)]
         self.program = options.mutagen
         self.env = dict(os.environ, MUTAGEN_DATA_DIRECTORY=os.path.join(self.folder, "data"))
         self.sshd = far(self.folder, options) if options.rtt else None
@@ -143,14 +145,15 @@ class Mutagen(Rival):
                     out.write('#!/bin/sh\nexec %s -F %s/ssh_config "$@"\n' % (shutil.which(name), self.sshd.folder))
                 os.chmod(path, 0o755)
         self.run("daemon", "start")
-        self.run("sync", "create", "--name", "bench", "-m", "two-way-safe", self.tree, ("rival:" if self.sshd else "") + self.copies[0])
-        self.run("sync", "flush", "bench")
+        for copy in self.copies:
+            self.run("sync", "create", "-m", "two-way-safe", self.tree, ("rival:" if self.sshd else "") + copy)
+        self.run("sync", "flush", "--all")
 
     def run(self, *words):
         subprocess.run((self.program,) + words, env=self.env, check=True, stdout=subprocess.DEVNULL)
 
     def close(self):
-        self.run("sync", "terminate", "bench")
+        self.run("sync", "terminate", "--all")
         self.run("daemon", "stop")
         if self.sshd:
             self.sshd.close()
