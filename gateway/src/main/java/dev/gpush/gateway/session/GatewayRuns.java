@@ -225,8 +225,8 @@ final class GatewayRuns implements Runs {
    * One launch at a time per session, so that two never see the same free slots or a half-written
    * tree.
    *
-   * <p>A push looks at the nodes at its end. After a long setup they are looked at again: what was
-   * edited on one since then would be on that one only.
+   * <p>What is edited on a node during a long push that sends, or a long setup, would be on that one
+   * only: they are looked at again. A push that sends nothing looks at the nodes at its end.
    *
    * @param turn ends with the launch, and while the run waits for slots, which may be hours: other
    *     commands, above all down, must be able to run
@@ -242,12 +242,14 @@ final class GatewayRuns implements Runs {
     try (turn) {
       SessionWork work = session.work();
       Optional<Long> at = request.command().at();
+      long before = work.generation();
+      Instant begun = clock.now(); // Not nanos, which stand still while this machine sleeps.
       long generation = at.isPresent() ? at.get() : work.push(request.overwrite(), talk);
       work.sayNews(talk);
-      Instant pushed = clock.now(); // Not nanos, which stand still while this machine sleeps.
+      Instant looked = generation == before ? clock.now() : begun;
       boolean isPrepared = prepared.equals(Optional.of(generation));
       Config config = isPrepared ? work.config() : work.prepare(talk);
-      if (at.isEmpty() && Duration.between(pushed, clock.now()).abs().compareTo(JUST_NOW) > 0) {
+      if (at.isEmpty() && Duration.between(looked, clock.now()).abs().compareTo(JUST_NOW) > 0) {
         long now = work.push(false, talk);
         config = now == generation ? config : work.prepare(talk);
         generation = now;

@@ -6,6 +6,7 @@ import static dev.gpush.gateway.session.SessionRig.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.HowFar;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.talk.TalkAround;
 import dev.gpush.testkit.fixture.Asked;
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("local")
 @Execution(ExecutionMode.CONCURRENT)
@@ -67,12 +70,14 @@ final class RunConfigTest {
   }
 
   /** It ran on node 0, and the file of before on the others. */
-  @Test
-  void whatIsSavedOnANodeDuringALongSetupIsOnAllNodesOfTheRun() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"syncing 1 files", "making the environment"})
+  void whatIsSavedOnANodeDuringALongStepIsOnAllNodesOfTheRun(String longStep) throws Exception {
     try (SessionRig rig = SessionRig.calm()) {
       GatewaySessions gateway = rig.gateway();
       Path project = rig.project("project");
       SessionView made = gateway.up(ask(project, 2), Talk.silent());
+      Files.writeString(project.resolve("new.py"), "");
       List<Path> files =
           made.nodes().stream()
               .map(node -> Path.of(node.info().workspace()).resolve("train.py"))
@@ -81,11 +86,19 @@ final class RunConfigTest {
           new TalkAround(Talk.silent()) {
             @Override
             public Step step(String what) {
-              if (what.equals("making the environment")) {
-                save(files.getFirst());
-                rig.letPass(Duration.ofMinutes(5));
+              if (!what.equals(longStep)) {
+                return super.step(what);
               }
-              return super.step(what);
+              return new Step() {
+                @Override
+                public void show(HowFar far) {}
+
+                @Override
+                public void close() {
+                  save(files.getFirst());
+                  rig.letPass(Duration.ofMinutes(5));
+                }
+              };
             }
           };
 
