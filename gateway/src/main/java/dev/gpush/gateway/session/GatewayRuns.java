@@ -225,8 +225,8 @@ final class GatewayRuns implements Runs {
    * One launch at a time per session, so that two never see the same free slots or a half-written
    * tree.
    *
-   * <p>What is edited on a node during a long push that sends, or a long setup, would be on that one
-   * only: they are looked at again. A push that sends nothing looks at the nodes at its end.
+   * <p>What is edited on a node during a long push that sends, or a long setup, would be on that
+   * one only: they are looked at again. A push that sends nothing looks at the nodes at its end.
    *
    * @param turn ends with the launch, and while the run waits for slots, which may be hours: other
    *     commands, above all down, must be able to run

@@ -60,8 +60,7 @@ final class KubernetesQueueTest {
       // Kueue orders by seconds: either is first when both were made in the same one.
       var yours = Optional.of(ahead("your devbox (16 GPUs)"));
       KubernetesPlace.until(
-          () ->
-              order.ahead(late.gang()).equals(yours) || order.ahead(request.gang()).equals(yours),
+          () -> order.ahead(late.gang()).equals(yours) || order.ahead(request.gang()).equals(yours),
           () -> order.ahead(late.gang()) + ", " + order.ahead(request.gang()));
       GangRequest next = order.ahead(late.gang()).equals(yours) ? request : late;
       String urgent = place.namespace();
