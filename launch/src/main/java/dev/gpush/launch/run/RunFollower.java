@@ -161,9 +161,14 @@ public final class RunFollower {
     var journal = new JournalReader(launched.calls(), part.node(), run, selection);
     RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
     try {
-      return asked.follow() && before == NOW
-          ? Optional.of(journal.follow(lines::take))
-          : journal.show(lines::take);
+      if (asked.follow() && before == NOW) {
+        NodeEnd end = journal.follow(lines::take);
+        if (journal.isCut()) {
+          throw new GpushException(new LaunchFailure.CutOutput(run, part.node()));
+        }
+        return Optional.of(end);
+      }
+      return journal.show(lines::take);
     } catch (GpushException failed) {
       if (JournalReader.isUnknown(failed)) {
         merge.say(part.node(), RunTalk.swept(part.node()));
