@@ -101,6 +101,11 @@ public final class RunTalk {
     return "the output on node " + node + " ends here: the node cannot read the rest";
   }
 
+  /** Said after an earlier attempt of which the output of a node cannot be read. */
+  public static String unknownEnd(int attempt) {
+    return "how attempt " + attempt + " ended is not known; the run was started again";
+  }
+
   /** Said before the output of the oldest attempt that is kept. */
   public static String forgotten(int attempts) {
     return "the output of "

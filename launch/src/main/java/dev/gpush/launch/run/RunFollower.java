@@ -88,10 +88,13 @@ public final class RunFollower {
       merge.say(first.node(), RunTalk.forgotten(attempt - 1 - kept));
     }
     for (int before = kept; before > 0; before--) {
-      List<NodeEnd> ends =
-          read(record, asked, before, merge, cut).stream()
-              .map(end -> end.orElseGet(NodeEnd::lost))
-              .toList();
+      List<Optional<NodeEnd>> known = read(record, asked, before, merge, cut);
+      if (known.stream().anyMatch(Optional::isEmpty)) {
+        merge.finish(Set.of());
+        merge.say(first.node(), RunTalk.unknownEnd(attempt - before));
+        continue;
+      }
+      List<NodeEnd> ends = known.stream().map(Optional::orElseThrow).toList();
       Optional<RunFailure> failure =
           ends.getFirst().portTaken().isPresent()
               ? Optional.empty()
@@ -128,7 +131,7 @@ public final class RunFollower {
    *
    * @param before {@link #NOW}, or how many attempts before the present one
    * @param cut gets the failure of each node that cannot read on; the others give all of theirs
-   * @return how each part ended, if that is known
+   * @return how each part of an earlier attempt ended; empty where its output cannot be read
    */
   private List<Optional<NodeEnd>> read(
       RunRecord record, LogRequest asked, int before, RunMerge merge, List<GpushException> cut)
@@ -168,7 +171,8 @@ public final class RunFollower {
         }
         return Optional.of(end);
       }
-      return journal.show(lines::take);
+      // A supervisor that was killed wrote no end.
+      return Optional.of(journal.show(lines::take).orElseGet(NodeEnd::lost));
     } catch (GpushException failed) {
       if (JournalReader.isUnknown(failed)) {
         merge.say(part.node(), RunTalk.swept(part.node()));
