@@ -106,6 +106,11 @@ public final class RunTalk {
     return "how attempt " + attempt + " ended is not known; the run was started again";
   }
 
+  /** Said where not all output of a node was brought. */
+  public static String unfetched(int node) {
+    return "the output of node " + node + " was not fetched to its end";
+  }
+
   /** Said before the output of the oldest attempt that is kept. */
   public static String forgotten(int attempts) {
     return "the output of "
