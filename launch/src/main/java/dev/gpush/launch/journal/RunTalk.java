@@ -106,6 +106,14 @@ public final class RunTalk {
     return "how attempt " + attempt + " ended is not known; the run was started again";
   }
 
+  /** Said to a reader who was so slow that attempts have come and gone. */
+  public static String missed(int attempts, int run) {
+    return (attempts == 1 ? "another attempt has" : attempts + " other attempts have")
+        + " ended meanwhile: gpush logs "
+        + run
+        + " shows the output";
+  }
+
   /** Said where not all output of a node was brought. */
   public static String unfetched(int node) {
     return "the output of node " + node + " was not fetched to its end";

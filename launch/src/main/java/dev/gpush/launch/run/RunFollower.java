@@ -52,6 +52,10 @@ public final class RunFollower {
         return last;
       }
       int node = record.parts().getFirst().node();
+      int missed = watch.attempt() - attempt - 1;
+      if (missed > 0) {
+        merge.say(node, RunTalk.missed(missed, record.number()));
+      }
       watch.restart().ifPresent(why -> say(merge, node, why.failure(), why.number(), why.most()));
     }
   }
