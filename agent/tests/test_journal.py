@@ -59,6 +59,19 @@ class JournalTest(unittest.TestCase):
         for offset in [choice.randrange(len(whole)) for _ in range(50)]:
             self.assertEqual(self.read(offset, choice.randrange(1, 700)), (whole[offset:], offset), "seed %d" % seed)
 
+    def test_output_that_cannot_be_read_is_not_its_end(self):
+        folder = os.path.join(self.folder, "folder")
+        os.symlink(folder, folder)
+        with self.assertRaises(OSError):
+            journal.Tail(folder, 0).read(100)
+        self.journal().write(0, 0, b"abc")
+        os.symlink("journal.19", os.path.join(self.folder, "journal.19"))
+        tail = journal.Tail(self.folder, 0)
+        self.assertEqual(len(tail.read(100)[0]), 19)
+        with self.assertRaises(OSError):
+            tail.read(100)
+        tail.close()
+
     def test_oldest_segments_go_and_a_late_reader_is_told_where_it_is(self):
         written = self.journal(segment=100, kept=3)
         for number in range(40):

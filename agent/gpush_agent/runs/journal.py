@@ -23,11 +23,19 @@ def event(value, ms):
 
 
 def segments(folder):
-    """[(first offset, path)], the oldest first."""
+    """[(first offset, path)], the oldest first; none of a folder that cannot be read."""
+    try:
+        return read_segments(folder)
+    except OSError:
+        return []
+
+
+def read_segments(folder):
+    """The same, but a folder that cannot be read raises: it may have output."""
     found = []
     try:
         names = os.listdir(folder)
-    except OSError:
+    except FileNotFoundError:
         return found
     for name in names:
         if name.startswith(PREFIX) and name[len(PREFIX):].isdigit():
@@ -161,7 +169,7 @@ class Tail:
     def _next(self):
         """Opens the segment that holds self.offset, if it is another one than before: whether bytes were jumped over.
         None: there is no other."""
-        found = segments(self.folder)
+        found = read_segments(self.folder)
         if not found:
             return None
         start, path = found[0]
@@ -172,7 +180,7 @@ class Tail:
             return None
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:         # deleted just now: next time
+        except FileNotFoundError:   # deleted just now: next time
             return None
         if self.fd >= 0:
             os.close(self.fd)

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
@@ -16,6 +17,7 @@ import dev.gpush.core.talk.TracedTalk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -174,6 +176,20 @@ final class AgentRunsTest extends TwoAgents {
         Optional.of(0),
         launcher.follow(1, new LogRequest(Set.of(3), false, Optional.empty()), one));
     assertEquals(List.of("1/3 3 0", "1/3 3 1", "1/3 3 2"), one.lines());
+  }
+
+  @Test
+  void outputThatCannotBeReadDoesNotEndAsWhole() throws Exception {
+    Path run = Path.of(gang.site().infos().getFirst().state()).resolve("runs/7");
+    Files.createDirectories(run.getParent());
+    Files.createSymbolicLink(run, run);
+
+    for (boolean isFollowed : List.of(false, true)) {
+      Json.Obj asked = Json.object("run", 7, "offset", 0, "follow", isFollowed);
+      assertThrows(IOException.class, () -> gang.calls(0).follow(asked).readAllBytes());
+    }
+    // An agent waits for a run of which it cannot tell whether it has ended.
+    Files.delete(run);
   }
 
   @Test

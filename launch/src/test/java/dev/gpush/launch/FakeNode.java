@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -250,8 +251,12 @@ public final class FakeNode implements NodeCalls {
   }
 
   void awaitCall(String call) throws InterruptedException {
+    awaitCalls(call, 1);
+  }
+
+  void awaitCalls(String call, int times) throws InterruptedException {
     synchronized (lock) {
-      while (!calls.contains(call)) {
+      while (Collections.frequency(calls, call) < times) {
         lock.wait();
       }
     }

@@ -4,13 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.NodeEnd;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class JournalReaderTest {
@@ -42,6 +45,24 @@ final class JournalReaderTest {
     NodeEnd end = new JournalReader(node, 0, 1, Json.object()).follow((_, _, _) -> {});
 
     assertFalse(end.isLost());
+  }
+
+  /** Each of its streams is killed, or meets a disk that cannot be read. */
+  @Test
+  void outputThatANodeCannotReadOnIsCutWhenItsEndIsKnown() throws Exception {
+    var node = new FakeNode();
+    node.call("run.start", Json.object("run", 1, "spec", Json.object()));
+    var each = new FakeNode.Break(0, false);
+    node.breakStreams(
+        FakeNode.Reader.FOLLOWER, Collections.nCopies(30, each).toArray(FakeNode.Break[]::new));
+    node.lose(1, Json.object("exit", 3));
+    var reader = new JournalReader(node, 0, 1, Json.object());
+
+    NodeEnd end = reader.follow((_, _, _) -> {});
+
+    assertEquals(Optional.of(3), end.end().exit());
+    assertTrue(reader.isCut());
+    assertEquals(11, Collections.frequency(node.calls(), "follow 1"));
   }
 
   @Test

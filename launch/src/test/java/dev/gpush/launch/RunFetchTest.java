@@ -80,6 +80,30 @@ final class RunFetchTest {
   }
 
   @Test
+  void ofFetchesThatBreakTheLongestIsKept() throws Exception {
+    for (String text : List.of("wh", "whole", "who")) {
+      streams.add(new SequenceInputStream(printed(0, text), new Broken()));
+      assertThrows(GpushException.class, this::fetch);
+    }
+
+    assertEquals("whole", Files.readString(folder.resolve("rank-0.log")));
+    assertEquals(List.of(".gitignore", "rank-0.log"), files());
+  }
+
+  @Test
+  void eachNodeOfWhichOutputIsMissingIsNamed() {
+    nodes = List.of(new Streams(), new Streams());
+
+    assertThrows(GpushException.class, this::fetch);
+
+    assertEquals(
+        List.of(
+            "the output of node 0 was not fetched to its end",
+            "the output of node 1 was not fetched to its end"),
+        talk.said());
+  }
+
+  @Test
   void outputThatANodeCannotReadOnIsNotTakenForWhole() throws Exception {
     for (int i = 0; i < 100; i++) {
       streams.add(new Broken());

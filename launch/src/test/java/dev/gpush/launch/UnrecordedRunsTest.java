@@ -10,6 +10,9 @@ import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Task;
@@ -27,6 +30,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,10 +70,14 @@ final class UnrecordedRunsTest {
   }
 
   private RunView launch(String... words) throws InterruptedException {
+    return launch(Asked.run(folder, words));
+  }
+
+  private RunView launch(RunRequest request) throws InterruptedException {
     var input =
         new LaunchInput(
             42, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
-    return launcher.launch(Asked.run(folder, words), input, new FakeTurn(), talk);
+    return launcher.launch(request, input, new FakeTurn(), talk);
   }
 
   private Task<Optional<Integer>, RuntimeException> follow(int run) {
@@ -212,6 +221,54 @@ final class UnrecordedRunsTest {
     assertEquals(List.of("1/1 b"), logs.lines());
     assertEquals(
         List.of("0: the output on node 0 ends here: the node cannot read the rest"), logs.events());
+  }
+
+  @Test
+  void aReaderWhoMissesAnAttemptHearsOfIt() throws Exception {
+    var goesOn = new CountDownLatch(1);
+    var said = new CopyOnWriteArrayList<String>();
+    var slow =
+        new RunOutput() {
+          @Override
+          public void line(int node, int rank, boolean error, byte[] text) {
+            try {
+              goesOn.await();
+            } catch (InterruptedException stop) {
+              Thread.currentThread().interrupt();
+            }
+          }
+
+          @Override
+          public void restarting(int node, RunFailure failure, int restart, int most) {
+            said.add(restart + " of " + most);
+          }
+
+          @Override
+          public void event(int node, String text) {
+            said.add(text);
+          }
+        };
+    launch(Asked.with(new RunRequest.Ranks(Optional.empty(), 2), Asked.run(folder, "train.py")));
+    nodes.getFirst().write(1, Journals.out(0, "a\n"));
+    Task<Optional<Integer>, RuntimeException> status =
+        tasks.fork("slow", () -> launcher.follow(1, FakeOutput.UNTIL_ITS_END, slow));
+    for (FakeNode node : nodes) {
+      node.awaitCall("follow 1");
+    }
+    for (int restart = 1; restart <= 2; restart++) {
+      nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 7")));
+      for (FakeNode node : nodes) {
+        node.awaitCalls("start 1 again", restart);
+      }
+    }
+    nodes.forEach(node -> node.end(1, OK));
+    assertEquals(Optional.of(0), follow(1).get());
+    goesOn.countDown();
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals(
+        List.of("another attempt has ended meanwhile: gpush logs 1 shows the output", "2 of 2"),
+        said);
   }
 
   /** What no code expects must not leave readers waiting. */

@@ -34,6 +34,12 @@ public final class JournalReader {
   // The result in the journal's last record, once it was read.
   private Optional<NodeEnd> end = Optional.empty();
 
+  // How often a stream broke since one gave a record, and where.
+  private int tries;
+  private long read;
+
+  private boolean isCut;
+
   /**
    * @param index of the node, for failures
    * @param selection {@code ranks} or {@code events} of the builtin {@code follow}; empty: all
@@ -46,7 +52,10 @@ public final class JournalReader {
     this.journal = new RunJournal(index, 0);
   }
 
-  /** Gives existing and new records, until this node's part of the run has ended. */
+  /**
+   * Gives existing and new records, until this node's part of the run has ended. If the node cannot
+   * read them all, its files say how that was, and the reader {@link #isCut}.
+   */
   public NodeEnd follow(RunJournal.Entries entries) throws InterruptedException {
     Optional<NodeEnd> known = Optional.empty();
     int over = 0;
@@ -58,12 +67,13 @@ public final class JournalReader {
         }
         // A supervisor that was killed wrote no last record. A stream that was opened after its end
         // was known, and did not break, has delivered everything.
-        if (isWhole && known.isPresent()) {
+        if (known.isPresent() && (isWhole || isLastTry())) {
+          isCut = !isWhole;
           return known.get();
         }
         known = ended();
         over = 0;
-        if (known.isPresent()) {
+        if (known.isPresent() && isWhole) {
           continue;
         }
       } catch (GpushException failed) {
@@ -77,6 +87,11 @@ public final class JournalReader {
     }
   }
 
+  /** Whether {@link #follow} has left out what the node cannot read. */
+  public boolean isCut() {
+    return isCut;
+  }
+
   /**
    * Gives the records that exist now. Returns how the part ended, if that is among them.
    *
@@ -84,17 +99,20 @@ public final class JournalReader {
    *     on ({@link LaunchFailure.CutOutput})
    */
   public Optional<NodeEnd> show(RunJournal.Entries entries) throws InterruptedException {
-    int tries = 0;
-    long read = 0;
     while (!stream(false, entries) && end.isEmpty()) {
-      tries = journal.offset() > read ? 1 : tries + 1;
-      read = journal.offset();
-      if (tries == MOST_TRIES) {
+      if (isLastTry()) {
         throw new GpushException(new LaunchFailure.CutOutput(run, index));
       }
       Thread.sleep(PAUSE);
     }
     return end;
+  }
+
+  /** Counts a stream that broke: whether no other one will give more. */
+  private boolean isLastTry() {
+    tries = journal.offset() > read ? 1 : tries + 1;
+    read = journal.offset();
+    return tries == MOST_TRIES;
   }
 
   /** Whether the node has answered that it does not know the run. */

@@ -101,6 +101,24 @@ public final class RunTalk {
     return "the output on node " + node + " ends here: the node cannot read the rest";
   }
 
+  /** Said after an earlier attempt of which the output of a node cannot be read. */
+  public static String unknownEnd(int attempt) {
+    return "how attempt " + attempt + " ended is not known; the run was started again";
+  }
+
+  /** Said to a reader who was so slow that attempts have come and gone. */
+  public static String missed(int attempts, int run) {
+    return (attempts == 1 ? "another attempt has" : attempts + " other attempts have")
+        + " ended meanwhile: gpush logs "
+        + run
+        + " shows the output";
+  }
+
+  /** Said where not all output of a node was brought. */
+  public static String unfetched(int node) {
+    return "the output of node " + node + " was not fetched to its end";
+  }
+
   /** Said before the output of the oldest attempt that is kept. */
   public static String forgotten(int attempts) {
     return "the output of "

@@ -62,13 +62,11 @@ public final class LinkNode implements NodeCalls {
     BlockingStream stream =
         link.openReady(
             Link.builtin("follow").with("args", arguments).with("credit", FOLLOW_WINDOW));
-    boolean isFollowed = arguments.flag("follow");
     return new FilterInputStream(stream.output(0)) {
       @Override
       public int read(byte[] target, int offset, int length) throws IOException {
         int count = in.read(target, offset, length);
-        // Who follows asks for the end of the run then, and comes back until it is known.
-        if (count < 0 && !isFollowed) {
+        if (count < 0) {
           requireWhole(stream, arguments);
         }
         return count;
@@ -90,6 +88,10 @@ public final class LinkNode implements NodeCalls {
       throw new InterruptedIOException("the end of the output was not awaited");
     }
     if (exit == UNKNOWN_RUN) {
+      if (arguments.flag("follow")) {
+        // The reader asks then how the run ended, and is refused.
+        return;
+      }
       throw new GpushException(
           new AgentFailure.Refused(
               "follow", "not-found", Json.object("run", arguments.number("run"))));

@@ -43,9 +43,9 @@ public interface NodeCalls {
 
   /**
    * The builtin {@code follow}: the output of the node's supervisor, records as in
-   * docs/technical/runs.md. Ends with the run; a stream that broke throws from read. Without {@code
-   * follow} one that ends is whole, and reading that of a run that the node does not know is
-   * refused ({@code not-found}).
+   * docs/technical/runs.md. One that ends is whole: with {@code follow} that is when the run has
+   * ended. One that broke, or that the node cannot read on, throws from read. That of a run that
+   * the node does not know is empty with {@code follow}, and refused without ({@code not-found}).
    */
   InputStream follow(Json.Obj arguments) throws IOException, InterruptedException;
 

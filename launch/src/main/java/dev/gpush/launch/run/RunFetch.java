@@ -22,8 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Predicate;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /** Brings what a run printed home: a file for each rank, with the bytes that it wrote. */
 public final class RunFetch {
@@ -43,12 +42,13 @@ public final class RunFetch {
    * attempts into {@code attempt-1} below it.
    *
    * @return how many bytes there are
-   * @throws GpushException the first failure; by then the output of all other nodes is there
+   * @throws GpushException the failure of the first node that has one; by then all of them are
+   *     named, and the output of all others is there
    */
   public long fetch(RunRecord record, Attempts attempts, Path folder, Talk talk)
       throws InterruptedException {
     long bytes = 0;
-    var failures = new CopyOnWriteArrayList<GpushException>();
+    var failures = new ConcurrentSkipListMap<Integer, GpushException>();
     prepare(folder);
     for (int before = attempts.kept(); before >= 0; before--) {
       Path to = before == 0 ? folder : folder.resolve("attempt-" + (attempts.number() - before));
@@ -63,14 +63,15 @@ public final class RunFetch {
                 try {
                   return fetch(calls, journal, part.node(), to, talk);
                 } catch (GpushException failed) {
-                  failures.add(failed);
+                  failures.putIfAbsent(part.node(), failed);
                   return 0L;
                 }
               });
       bytes += fetched.stream().mapToLong(n -> n).sum();
     }
     if (!failures.isEmpty()) {
-      throw failures.getFirst();
+      failures.keySet().forEach(node -> talk.say(RunTalk.unfetched(node)));
+      throw failures.firstEntry().getValue();
     }
     return bytes;
   }
@@ -90,10 +91,9 @@ public final class RunFetch {
     try (var files = new RankFiles(node, folder, talk)) {
       try {
         journal.show(files::take);
-        files.keep(_ -> true);
+        files.keep(true);
       } catch (GpushException failed) {
-        // What an earlier fetch has brought is whole.
-        files.keep(file -> !Files.exists(file));
+        files.keep(false);
         if (JournalReader.isUnknown(failed)) {
           talk.say(RunTalk.swept(node));
         } else if (calls.isLost()) {
@@ -155,10 +155,13 @@ public final class RunFetch {
       return file.resolveSibling(file.getFileName() + ".part");
     }
 
-    void keep(Predicate<Path> wanted) throws IOException {
+    /**
+     * @param isWhole all has come; else a file that is longer, of an earlier fetch, stays
+     */
+    void keep(boolean isWhole) throws IOException {
       closeAll();
       for (Path file : places) {
-        if (wanted.test(file)) {
+        if (isWhole || !Files.exists(file) || Files.size(part(file)) > Files.size(file)) {
           Files.move(part(file), file, StandardCopyOption.ATOMIC_MOVE);
         }
       }

@@ -52,6 +52,10 @@ public final class RunFollower {
         return last;
       }
       int node = record.parts().getFirst().node();
+      int missed = watch.attempt() - attempt - 1;
+      if (missed > 0) {
+        merge.say(node, RunTalk.missed(missed, record.number()));
+      }
       watch.restart().ifPresent(why -> say(merge, node, why.failure(), why.number(), why.most()));
     }
   }
@@ -88,10 +92,13 @@ public final class RunFollower {
       merge.say(first.node(), RunTalk.forgotten(attempt - 1 - kept));
     }
     for (int before = kept; before > 0; before--) {
-      List<NodeEnd> ends =
-          read(record, asked, before, merge, cut).stream()
-              .map(end -> end.orElseGet(NodeEnd::lost))
-              .toList();
+      List<Optional<NodeEnd>> known = read(record, asked, before, merge, cut);
+      if (known.stream().anyMatch(Optional::isEmpty)) {
+        merge.finish(Set.of());
+        merge.say(first.node(), RunTalk.unknownEnd(attempt - before));
+        continue;
+      }
+      List<NodeEnd> ends = known.stream().map(Optional::orElseThrow).toList();
       Optional<RunFailure> failure =
           ends.getFirst().portTaken().isPresent()
               ? Optional.empty()
@@ -128,7 +135,7 @@ public final class RunFollower {
    *
    * @param before {@link #NOW}, or how many attempts before the present one
    * @param cut gets the failure of each node that cannot read on; the others give all of theirs
-   * @return how each part ended, if that is known
+   * @return how each part of an earlier attempt ended; empty where its output cannot be read
    */
   private List<Optional<NodeEnd>> read(
       RunRecord record, LogRequest asked, int before, RunMerge merge, List<GpushException> cut)
@@ -161,9 +168,15 @@ public final class RunFollower {
     var journal = new JournalReader(launched.calls(), part.node(), run, selection);
     RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
     try {
-      return asked.follow() && before == NOW
-          ? Optional.of(journal.follow(lines::take))
-          : journal.show(lines::take);
+      if (asked.follow() && before == NOW) {
+        NodeEnd end = journal.follow(lines::take);
+        if (journal.isCut()) {
+          throw new GpushException(new LaunchFailure.CutOutput(run, part.node()));
+        }
+        return Optional.of(end);
+      }
+      // A supervisor that was killed wrote no end.
+      return Optional.of(journal.show(lines::take).orElseGet(NodeEnd::lost));
     } catch (GpushException failed) {
       if (JournalReader.isUnknown(failed)) {
         merge.say(part.node(), RunTalk.swept(part.node()));
