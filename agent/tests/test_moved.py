@@ -87,10 +87,19 @@ class MovedTest(FilesTest):
     def test_a_folder_that_could_not_be_made_is_filled_after_a_kill_at_any_change(self):
         for _ in self.killed_at_each_change(lambda _: shutil.rmtree(self.root)):
             node = self.gateway().open()
-            index = node.holds["index"]
-            self.assertFalse(node.holds["another"])
-            if os.path.exists(self.root):
-                self.assertEqual((node.holds["generation"], index), (0, {}))
+            self.assertEqual((node.holds["generation"], node.holds["index"]), (0, {}))
+
+    def test_a_folder_that_cannot_be_reached_is_not_gone(self):
+        self.pushed().end()
+        for put in (lambda: os.symlink("missing", self.root), lambda: open(self.root, "w").close()):
+            os.rename(self.root, self.root + ".away")
+            put()
+            kind, answer = self.gateway().read()
+            self.assertEqual((kind, answer["code"], answer["fatal"]), (sync.FAILED, "failed", True))
+            os.unlink(self.root)
+            os.rename(self.root + ".away", self.root)
+            holds = self.gateway().open().holds
+            self.assertEqual((holds["generation"], {item[4] for item in holds["index"].values()}), (1, {"ours"}))
 
     def test_a_folder_that_is_gone_is_filled_and_nothing_counts_as_deleted(self):
         node = self.pushed()

@@ -68,6 +68,14 @@ def is_readable(fd, seconds=0):
     return bool(poll.poll(seconds * 1000))
 
 
+def is_gone(path):
+    try:
+        os.lstat(path)
+        return False
+    except FileNotFoundError:
+        return True
+
+
 class Conversation:
     """Requests are answered one by one, in order; BLOB and IGNORE have no answer. WATCHING and CHANGED come between answers."""
 
@@ -250,16 +258,15 @@ class Conversation:
 
     def make_root(self):
         """What was in a folder that is gone was not deleted: it is filled like that of a new node. It is forgotten first, so that no failure
-        leaves an empty folder and a manifest."""
-        if os.path.isdir(self.root):
-            return []
-        self.state.unlock()
-        self.state.lock()
-        self.held.load()
-        if not os.path.isdir(self.root):
-            self.state.remove(b"txn")
-            if self.held.entries:
-                self.held.clear()
+        leaves an empty folder and a manifest. One that cannot be looked at, as of a file server that is away, is not gone."""
+        if is_gone(self.root):
+            self.state.unlock()
+            self.state.lock()
+            self.held.load()
+            if is_gone(self.root):
+                self.state.remove(b"txn")
+                if self.held.entries:
+                    self.held.clear()
         return make_folders(self.root)
 
     def write_token(self, node):
