@@ -56,8 +56,19 @@ class MovedTest(FilesTest):
         for _ in range(2):
             node = self.gateway().open()
             self.assertTrue(node.holds["another"])
+            self.assertTrue(node.check(node.root, ["p/c.py"])["another"])
             self.assertTrue(node.check()["another"])
         node.push({"a": b"2"})
+        self.assertFalse(node.check()["another"])
+        node.end()
+        self.assertFalse(self.gateway().open().holds["another"])
+
+    def test_another_folder_with_all_that_was_written_is_soon_like_the_one_before(self):
+        self.pushed().end()
+        self.renew(**{"a.py": b"1", "p/b.py": b"2"})
+        node = self.gateway().open()
+        self.assertTrue(node.holds["another"])
+        os.unlink(os.path.join(self.root, "a.py"))
         self.assertFalse(node.check()["another"])
         node.end()
         self.assertFalse(self.gateway().open().holds["another"])

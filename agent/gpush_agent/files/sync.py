@@ -192,8 +192,9 @@ class Conversation:
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
                           "all": is_all, "staged": self.stage.staged(), "folds": self.folds,
                           "trash": self.commit.trash.contents(), "another": held.generation == self.another and held.generation > 0})
-        items, size = [], 0
+        items, size, is_whole = [], 0, is_all or paths is None
         for path, state, now in held.survey(self.tree, None if is_all else paths):
+            is_whole = is_whole and state == OURS
             if not is_all and state == OURS:
                 continue
             items.append([path] + held.entries[path][:4] + [state, now])
@@ -202,6 +203,9 @@ class Conversation:
                 self.send_index(items, False)
                 items, size = [], 0
         self.send_index(items, True)
+        if is_whole and self.another is not None:
+            self.another = None
+            self.tree.remember(self.state, self.node, None)
         if held.unsaved and self.state.alone() and held.file.is_known():
             try:
                 self.commit.save()
@@ -234,7 +238,8 @@ class Conversation:
         above = make_folders(os.path.dirname(os.fsencode(want["state"])))
         self.state = State(want["state"])
         self.state.lock(to_read=True)
-        self.write_token(int(want["node"]))
+        self.node = int(want["node"])
+        self.write_token(self.node)
         self.folds = self.state.names_fold()
         self.held = Held(self.state)
         self.held.load()
@@ -249,7 +254,7 @@ class Conversation:
             self.state.lock()
             self.held.load()
             self.commit.roll_forward()
-        self.another = self.tree.another_since(self.state, int(want["node"]), self.held.generation)
+        self.another = self.tree.another_since(self.held, self.node)
         if above:
             self.held.above = self.held.above + [path for path in above if path not in self.held.above]
             self.held.save()
