@@ -6,7 +6,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gpush_agent.files import sync  # noqa: E402
+from gpush_agent.files import sync, tree  # noqa: E402
+from gpush_agent.files.state import Held, State  # noqa: E402
 from test_files import FilesTest  # noqa: E402
 
 
@@ -72,6 +73,23 @@ class MovedTest(FilesTest):
         self.assertFalse(node.check()["another"])
         node.end()
         self.assertFalse(self.gateway().open().holds["another"])
+
+    def test_a_folder_with_the_number_of_the_one_before_is_another_if_no_file_is_as_it_was(self):
+        self.addCleanup(setattr, tree, "FS_IOC_GETVERSION", tree.FS_IOC_GETVERSION)
+        tree.FS_IOC_GETVERSION = 0      # as where a file system does not count
+        self.pushed().end()
+        held = Held(State(self.state))
+        held.load()
+        held.state.remove(b"root-0")
+        folder = tree.Tree(self.root)
+        self.addCleanup(folder.close)
+
+        self.assertIsNone(folder.another_since(held, 0))
+        self.write("a.py", b"edited")
+        self.assertIsNone(folder.another_since(held, 0))
+        os.unlink(os.path.join(self.root, "p/b.py"))
+        self.write("p/b.py", b"2")
+        self.assertEqual(folder.another_since(held, 0), 1)
 
     def killed_at_each_change(self, change):
         """The numbers of the changes at which an agent was killed that opened the folder after this change, and then one that was not."""

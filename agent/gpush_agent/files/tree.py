@@ -93,7 +93,8 @@ class Tree:
         before, identity = held.state.read(ROOT + b"%d" % node), self.identity()
         since = None
         if before is not None:
-            since = before.get("another") if before.get("root") == identity else held.generation
+            is_same = before.get("root") == identity and (identity[2] != 0 or self.has_any(held.entries))
+            since = before.get("another") if is_same else held.generation
         if before != {"root": identity, "another": since}:
             self.remember(held.state, node, since)
         return since
@@ -103,6 +104,17 @@ class Tree:
             state.write(ROOT + b"%d" % node, json.dumps({"root": self.identity(), "another": another}))
         except OSError:
             pass            # it is found again, until it can be written
+
+    def has_any(self, entries):
+        """Whether a file that gpush wrote is still here: usually the first one is. In a new folder all have another ctime."""
+        for path, entry in entries.items():
+            try:
+                status = self.look(path.encode("utf-8").split(b"/"))
+            except (OSError, Blocked):
+                continue
+            if status and entry[4] and stamp_of(status)[2:] == entry[4][2:]:
+                return True
+        return False
 
     def forget(self):
         """Folders may have been moved: nothing is kept open over a pause or over a removal of our own."""
