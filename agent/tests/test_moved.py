@@ -6,7 +6,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gpush_agent.files import sync  # noqa: E402
+from gpush_agent.files import sync, tree  # noqa: E402
+from gpush_agent.files.state import Held, State  # noqa: E402
 from test_files import FilesTest  # noqa: E402
 
 
@@ -56,11 +57,39 @@ class MovedTest(FilesTest):
         for _ in range(2):
             node = self.gateway().open()
             self.assertTrue(node.holds["another"])
+            self.assertTrue(node.check(node.root, ["p/c.py"])["another"])
             self.assertTrue(node.check()["another"])
         node.push({"a": b"2"})
         self.assertFalse(node.check()["another"])
         node.end()
         self.assertFalse(self.gateway().open().holds["another"])
+
+    def test_another_folder_with_all_that_was_written_is_soon_like_the_one_before(self):
+        self.pushed().end()
+        self.renew(**{"a.py": b"1", "p/b.py": b"2"})
+        node = self.gateway().open()
+        self.assertTrue(node.holds["another"])
+        os.unlink(os.path.join(self.root, "a.py"))
+        self.assertFalse(node.check()["another"])
+        node.end()
+        self.assertFalse(self.gateway().open().holds["another"])
+
+    def test_a_folder_with_the_number_of_the_one_before_is_another_if_no_file_is_as_it_was(self):
+        self.addCleanup(setattr, tree, "FS_IOC_GETVERSION", tree.FS_IOC_GETVERSION)
+        tree.FS_IOC_GETVERSION = 0      # as where a file system does not count
+        self.pushed().end()
+        held = Held(State(self.state))
+        held.load()
+        held.state.remove(b"root-0")
+        folder = tree.Tree(self.root)
+        self.addCleanup(folder.close)
+
+        self.assertIsNone(folder.another_since(held, 0))
+        self.write("a.py", b"edited")
+        self.assertIsNone(folder.another_since(held, 0))
+        os.unlink(os.path.join(self.root, "p/b.py"))
+        self.write("p/b.py", b"2")
+        self.assertEqual(folder.another_since(held, 0), 1)
 
     def killed_at_each_change(self, change):
         """The numbers of the changes at which an agent was killed that opened the folder after this change, and then one that was not."""
@@ -87,10 +116,19 @@ class MovedTest(FilesTest):
     def test_a_folder_that_could_not_be_made_is_filled_after_a_kill_at_any_change(self):
         for _ in self.killed_at_each_change(lambda _: shutil.rmtree(self.root)):
             node = self.gateway().open()
-            index = node.holds["index"]
-            self.assertFalse(node.holds["another"])
-            if os.path.exists(self.root):
-                self.assertEqual((node.holds["generation"], index), (0, {}))
+            self.assertEqual((node.holds["generation"], node.holds["index"]), (0, {}))
+
+    def test_a_folder_that_cannot_be_reached_is_not_gone(self):
+        self.pushed().end()
+        for put in (lambda: os.symlink("missing", self.root), lambda: open(self.root, "w").close()):
+            os.rename(self.root, self.root + ".away")
+            put()
+            kind, answer = self.gateway().read()
+            self.assertEqual((kind, answer["code"], answer["fatal"]), (sync.FAILED, "failed", True))
+            os.unlink(self.root)
+            os.rename(self.root + ".away", self.root)
+            holds = self.gateway().open().holds
+            self.assertEqual((holds["generation"], {item[4] for item in holds["index"].values()}), (1, {"ours"}))
 
     def test_a_folder_that_is_gone_is_filled_and_nothing_counts_as_deleted(self):
         node = self.pushed()

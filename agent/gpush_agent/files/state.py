@@ -123,7 +123,7 @@ class State:
         return replace(self.of(name), text, moment=moment)
 
     def remove_cut_off(self):
-        """What writers that were killed have left: who holds the lock is the only one that writes these."""
+        """What writers that were killed have left. Only ROOT is written without this lock, and again after it failed."""
         for name in os.listdir(self.path):
             if b".new-" in name and name.startswith(WRITTEN):
                 self.remove(name)

@@ -68,6 +68,14 @@ def is_readable(fd, seconds=0):
     return bool(poll.poll(seconds * 1000))
 
 
+def is_gone(path):
+    try:
+        os.lstat(path)
+        return False
+    except FileNotFoundError:
+        return True
+
+
 class Conversation:
     """Requests are answered one by one, in order; BLOB and IGNORE have no answer. WATCHING and CHANGED come between answers."""
 
@@ -184,8 +192,9 @@ class Conversation:
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
                           "all": is_all, "staged": self.stage.staged(), "folds": self.folds,
                           "trash": self.commit.trash.contents(), "another": held.generation == self.another and held.generation > 0})
-        items, size = [], 0
+        items, size, is_whole = [], 0, is_all or paths is None
         for path, state, now in held.survey(self.tree, None if is_all else paths):
+            is_whole = is_whole and state == OURS
             if not is_all and state == OURS:
                 continue
             items.append([path] + held.entries[path][:4] + [state, now])
@@ -194,6 +203,9 @@ class Conversation:
                 self.send_index(items, False)
                 items, size = [], 0
         self.send_index(items, True)
+        if is_whole and self.another is not None:
+            self.another = None
+            self.tree.remember(self.state, self.node, None)
         if held.unsaved and self.state.alone() and held.file.is_known():
             try:
                 self.commit.save()
@@ -226,7 +238,8 @@ class Conversation:
         above = make_folders(os.path.dirname(os.fsencode(want["state"])))
         self.state = State(want["state"])
         self.state.lock(to_read=True)
-        self.write_token(int(want["node"]))
+        self.node = int(want["node"])
+        self.write_token(self.node)
         self.folds = self.state.names_fold()
         self.held = Held(self.state)
         self.held.load()
@@ -241,7 +254,7 @@ class Conversation:
             self.state.lock()
             self.held.load()
             self.commit.roll_forward()
-        self.another = self.tree.another_since(self.state, int(want["node"]), self.held.generation)
+        self.another = self.tree.another_since(self.held, self.node)
         if above:
             self.held.above = self.held.above + [path for path in above if path not in self.held.above]
             self.held.save()
@@ -250,16 +263,15 @@ class Conversation:
 
     def make_root(self):
         """What was in a folder that is gone was not deleted: it is filled like that of a new node. It is forgotten first, so that no failure
-        leaves an empty folder and a manifest."""
-        if os.path.isdir(self.root):
-            return []
-        self.state.unlock()
-        self.state.lock()
-        self.held.load()
-        if not os.path.isdir(self.root):
-            self.state.remove(b"txn")
-            if self.held.entries:
-                self.held.clear()
+        leaves an empty folder and a manifest. One that cannot be looked at, as of a file server that is away, is not gone."""
+        if is_gone(self.root):
+            self.state.unlock()
+            self.state.lock()
+            self.held.load()
+            if is_gone(self.root):
+                self.state.remove(b"txn")
+                if self.held.entries:
+                    self.held.clear()
         return make_folders(self.root)
 
     def write_token(self, node):

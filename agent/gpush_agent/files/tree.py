@@ -77,7 +77,8 @@ class Tree:
             return False
 
     def identity(self):
-        """Of the folder, also over a restart. Its number may be used again at once; where the file system counts that, the count is in it."""
+        """Of the folder. Its number may be used again at once; where the file system counts that, the count is in it, else 0. The device may
+        be another one after it was mounted again."""
         status = os.fstat(self.fd)
         try:
             count = struct.unpack("=l", fcntl.ioctl(self.fd, FS_IOC_GETVERSION, bytes(8))[:4])[0]
@@ -85,21 +86,35 @@ class Tree:
             count = 0
         return [status.st_dev, status.st_ino, count]
 
-    def another_since(self, state, node, generation):
+    def another_since(self, held, node):
         """The generation at which the node had another folder at the root's path than before, which gpush did not make: until the next one,
-        what differs there may be no edit. None when it is the same. Nodes that share it number it differently."""
-        name, identity = ROOT + b"%d" % node, self.identity()
-        before = state.read(name)
+        or until all is as gpush wrote it, what differs there may be no edit. None when it is the same. Nodes that share it number it
+        differently."""
+        before, identity = held.state.read(ROOT + b"%d" % node), self.identity()
         since = None
         if before is not None:
-            since = before.get("another") if before.get("root") == identity else generation
-        after = {"root": identity, "another": since}
-        if after != before:
-            try:
-                state.write(name, json.dumps(after))
-            except OSError:
-                pass        # it is found again, until it can be written
+            is_same = before.get("root") == identity and (identity[2] != 0 or self.has_any(held.entries))
+            since = before.get("another") if is_same else held.generation
+        if before != {"root": identity, "another": since}:
+            self.remember(held.state, node, since)
         return since
+
+    def remember(self, state, node, another):
+        try:
+            state.write(ROOT + b"%d" % node, json.dumps({"root": self.identity(), "another": another}))
+        except OSError:
+            pass            # it is found again, until it can be written
+
+    def has_any(self, entries):
+        """Whether a file that gpush wrote is still here: usually the first one is. In a new folder all have another ctime."""
+        for path, entry in entries.items():
+            try:
+                status = self.look(path.encode("utf-8").split(b"/"))
+            except (OSError, Blocked):
+                continue
+            if status and entry[4] and stamp_of(status)[2:] == entry[4][2:]:
+                return True
+        return False
 
     def forget(self):
         """Folders may have been moved: nothing is kept open over a pause or over a removal of our own."""

@@ -72,9 +72,13 @@ record FileStamp(long size, long modified, long changed, long inode) {
     return Math.max(modified, changed) + (isFine ? FINE_NANOS : COARSE_NANOS) < at;
   }
 
-  /** Whether it was in the future for a file that was read at this moment: it never settles. */
+  /**
+   * Whether only its modification time was in the future for a file that was read at this moment,
+   * as after {@code touch}: it never settles, and a later change moves the inode's time. Where a
+   * server's clock is ahead, both are.
+   */
   boolean isAhead(long at) {
-    return Math.max(modified, changed) - COARSE_NANOS > at;
+    return modified - COARSE_NANOS > at && changed + COARSE_NANOS < at;
   }
 
   static long nanos(Instant moment) {

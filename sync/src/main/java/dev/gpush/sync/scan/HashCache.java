@@ -82,7 +82,8 @@ final class HashCache {
 
   /**
    * Whether it was read so soon after its last change that another one may have the same stamp. Of
-   * a stamp in the future that would be so at each look; only the looks at everything read it.
+   * a modification time in the future only the looks at everything believe that, or each look would
+   * read it.
    */
   boolean mayHaveChanged(String path, FileStamp stamp) {
     Cached cached = entries.get(path);

@@ -26,12 +26,13 @@ class FileStampTest {
 
   @ParameterizedTest
   @CsvSource({
-    "9.000000001, 5.0, 6.0, true, a modification time in the future",
-    "5.0, 9.0, 6.0, true, the inode's change counts as well",
-    "5.0, 5.0, 4.0, false, it may be this second's",
-    "5.000000001, 5.0, 6.0, false, the past",
+    "19.0, 5.0, 8.0, true, a modification time in the future",
+    "19.0, 5.0, 6.0, false, the inode's change may be this second's",
+    "19.0, 19.0, 8.0, false, a server whose clock is ahead",
+    "5.0, 9.0, 6.0, false, the inode's change alone",
+    "5.0, 5.0, 8.0, false, the past",
   })
-  void isAheadOfAClockThatIsBehind(
+  void isAheadOnlyWhereALaterChangeMovesTheInodesTime(
       String modified, String changed, String at, boolean ahead, String why) {
     var stamp = new FileStamp(1, nanos(modified), nanos(changed), 1);
     assertEquals(ahead, stamp.isAhead(nanos(at)), why);

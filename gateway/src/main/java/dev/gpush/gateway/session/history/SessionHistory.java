@@ -60,6 +60,10 @@ public final class SessionHistory implements AutoCloseable {
   // of the thread
   private String lastHere = "";
   private String lastThere = "";
+
+  /** Before anything is sent: where it stands, and what came home. */
+  private String standing = "";
+
   private int looksToWait;
   private int looksToQuestion;
 
@@ -166,6 +170,7 @@ public final class SessionHistory implements AutoCloseable {
     looksToWait = Integer.MAX_VALUE;
     lastHere = stampHere;
     lastThere = stampThere;
+    standing = "";
     try {
       exchange(here);
     } catch (HistoryStopped stopped) {
@@ -173,7 +178,11 @@ public final class SessionHistory implements AutoCloseable {
       if (stampThere.isEmpty() && stopped.getCause() == null) {
         news.failed(there() + " has no git repository, because " + stopped.why());
       }
-      words = there() + " has no history of now, because " + stopped.why();
+      words =
+          there()
+              + " has no history of now, because "
+              + stopped.why()
+              + (standing.isEmpty() ? "" : "; " + standing);
       looksToWait = LOOKS_BEFORE_RETRY;
       if (!words.equals(before)) {
         // Not at each retry: a reason may last for days.
@@ -209,6 +218,10 @@ public final class SessionHistory implements AutoCloseable {
     news.here(home.came());
     List<String> notHome = notHome(home);
     notHome.forEach(news::failed);
+    List<String> said =
+        Stream.concat(home.came().stream().map(CommitsThere.Came::words), notHome.stream())
+            .toList();
+    standing = CommitsThere.branches(there).isEmpty() ? "" : text(state.get(), there, said);
     if (!there.isMade() && here.sendsAll() && here.packedBytes() > MOST_BYTES) {
       throw new HistoryStopped(
           "it is larger than 1 GiB; git: {history: 1000} sends the newest 1000 commits");
@@ -217,8 +230,7 @@ public final class SessionHistory implements AutoCloseable {
     var tips = CommitsThere.branches(now).values();
     // A commit that was made meanwhile is the next look's.
     lastThere = here.present(tips).containsAll(tips) ? now.stamp() : "";
-    Stream<String> came = home.came().stream().map(CommitsThere.Came::words);
-    words = text(state.get(), now, Stream.concat(came, notHome.stream()).toList());
+    words = text(state.get(), now, said);
     if (!notHome.isEmpty()) {
       looksToWait = LOOKS_BEFORE_RETRY;
     }

@@ -159,6 +159,25 @@ final class HistoryTest {
     until("the ref goes", () -> git(project, "rev-parse", "-q", "--verify", HOME_REF).isEmpty());
   }
 
+  @Test
+  void whatCameHomeIsNamedAlsoWhileABranchThereIsInTheWay() throws Exception {
+    up();
+    awaitFollows();
+    git(there, "checkout", "-q", "-b", "fix/before");
+    commit(there, "there.py", "print(4)\n");
+    git(there, "checkout", "-q", "main");
+    git(project, "checkout", "-q", "-b", "fix");
+
+    String at = head(project).substring(0, 9);
+    String said =
+        "node 0 has no history of now, because its branch fix/before is in the way of fix"
+            + ("; node 0 is on main, " + at)
+            + "; 1 commit of node 0 is here as refs/gpush/devbox/fix/before";
+    until(
+        () -> "all is named, not " + gateway.syncState(DEVBOX).history(),
+        () -> gateway.syncState(DEVBOX).history().equals(said));
+  }
+
   private List<String> newsOfSync() throws InterruptedException {
     FakeTalk talk = FakeTalk.answering(true);
     gateway.sync(DEVBOX, false, talk);
