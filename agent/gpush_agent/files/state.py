@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import json
 import os
-import stat
 import time
 import zlib
 
@@ -468,23 +467,6 @@ def inflate(data, limit):
     if unpacker.unconsumed_tail or not unpacker.eof:
         raise Refused("limit", {"detail": "a message of more than %d bytes" % limit})
     return text
-
-
-def make_folders(path):
-    """Like makedirs; returns what was made, the highest first."""
-    missing = []
-    while path and not os.path.isdir(path):
-        missing.append(path)
-        path = os.path.dirname(path)
-    made = []
-    for folder in reversed(missing):
-        try:
-            os.mkdir(folder, 0o755)
-            made.append(os.fsdecode(folder))
-        except FileExistsError:
-            if not stat.S_ISDIR(os.stat(folder).st_mode):
-                raise
-    return made
 
 
 def own_folder(root, state):

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import select
+import stat
 import struct
 import zlib
 
@@ -13,7 +14,7 @@ from .commit import Commit
 from .finder import Finder
 from .manifest import GivesWay
 from .patch import Patch
-from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders, own_folder
+from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, own_folder
 from .tree import Blocked, Tree, is_executable, is_file, is_folder, is_link, parts_of
 from .watch import Watch
 
@@ -74,6 +75,26 @@ def is_gone(path):
         return False
     except FileNotFoundError:
         return True
+
+
+def missing_folders(path):
+    """The highest first."""
+    if not path or os.path.isdir(path):
+        return []
+    return missing_folders(os.path.dirname(path)) + [path]
+
+
+def make_folders(path):
+    """Like makedirs; returns what was made, the highest first."""
+    made = []
+    for folder in missing_folders(path):
+        try:
+            os.mkdir(folder, 0o755)
+            made.append(os.fsdecode(folder))
+        except FileExistsError:
+            if not stat.S_ISDIR(os.stat(folder).st_mode):
+                raise
+    return made
 
 
 class Conversation:
@@ -243,7 +264,7 @@ class Conversation:
         self.folds = self.state.names_fold()
         self.held = Held(self.state)
         self.held.load()
-        above += self.make_root()
+        self.make_root(above)
         self.tree = Tree(self.root)
         own = own_folder(self.root, self.state.path)
         self.stage = Stage(os.path.join(own, b"stage"))
@@ -255,13 +276,11 @@ class Conversation:
             self.held.load()
             self.commit.roll_forward()
         self.another = self.tree.another_since(self.held, self.node)
-        if above:
-            self.held.above = self.held.above + [path for path in above if path not in self.held.above]
-            self.held.save()
+        self.note_above(above)
         self.send_holds(want.get("known"))
         self.state.unlock()
 
-    def make_root(self):
+    def make_root(self, above):
         """What was in a folder that is gone was not deleted: it is filled like that of a new node. It is forgotten first, so that no failure
         leaves an empty folder and a manifest. One that cannot be looked at, as of a file server that is away, is not gone."""
         if is_gone(self.root):
@@ -272,7 +291,15 @@ class Conversation:
                 self.state.remove(b"txn")
                 if self.held.entries:
                     self.held.clear()
-        return make_folders(self.root)
+                self.note_above(above + [os.fsdecode(path) for path in missing_folders(self.root)])
+        make_folders(self.root)
+
+    def note_above(self, folders):
+        """Those are removed with the rest. The root's are noted before they are made, so that a crash leaves none."""
+        new = [path for path in folders if path not in self.held.above]
+        if new:
+            self.held.above = self.held.above + new
+            self.held.save()
 
     def write_token(self, node):
         folder = self.state.of(b"tokens")
