@@ -165,6 +165,25 @@ class JudgeTest(unittest.TestCase):
             self.assertEqual(self.step(39)[0], None)
             self.assertEqual(self.step(1)[0], why)
 
+    def test_another_agent_of_node_0_knows_whether_its_lease_is_that_of_the_start(self):
+        """That of another pod is given again; a second agent there hid that it was not yet."""
+        self.leases[0].claim()
+        self.restart_zero(20)
+        self.assertEqual(self.leases[0].terms, "start")
+        self.leases[0].renew({"hard_s": 500, "idle_s": 90, "restore": True})
+        self.restart_zero(20)
+        self.assertEqual(self.leases[0].terms, "renewed")
+
+    def test_a_lease_that_is_given_again_is_no_activity_and_replaces_no_renewed_one(self):
+        self.leases[0].claim()
+        self.step(50)
+        self.leases[0].renew({"hard_s": 500, "idle_s": 90, "restore": True})
+        status = self.leases[0].own_status()
+        self.assertEqual((status["hard_left_s"], status["idle_left_s"], status["idle_because"]), (500.0, 40.0, "attached"))
+        self.leases[0].renew({"hard_s": 700, "idle_s": 60})
+        self.leases[0].renew({"hard_s": 500, "idle_s": 90, "restore": True})
+        self.assertEqual(self.leases[0].own_status()["hard_left_s"], 700.0)
+
     def test_idle_time_begins_with_the_end_of_a_run(self):
         now, runs = [0.0], [1]
         alone = lease.Lease(lambda: now[0], {"idle_s": 60}, runs=lambda: runs)

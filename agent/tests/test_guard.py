@@ -156,7 +156,7 @@ class GuardTest(NodeTest):
         lease = again.call("status")
         self.assertTrue(300 < lease["hard_left_s"] <= 500, lease)
         self.assertTrue(lease["idle_left_s"] <= 77, lease)
-        self.assertEqual(lease["lease_from"], "recalled")
+        self.assertEqual(lease["lease_from"], "renewed")
 
     def end_container(self, client):
         """As the kernel does when the memory of a container is full."""
@@ -172,7 +172,7 @@ class GuardTest(NodeTest):
         again = self.client(client=Client(holder="other@there", term=7), memory=self.base)
         lease = again.call("status")
         self.assertTrue(4000 < lease["hard_left_s"] <= 5000 and lease["idle_left_s"] <= 77, lease)
-        self.assertEqual(lease["lease_from"], "recalled")
+        self.assertEqual(lease["lease_from"], "renewed")
         self.assertFalse(again.welcome["again"])
         old = self.client("attach", client=Client(term=6))
         self.assertEqual(old.bye["code"], "term")

@@ -44,7 +44,7 @@ class Decides:
         self.members = {}
         self.asked = None           # when, while answers are waited for
         self.number = 0
-        self.alone_until = lease.clock() + (RETURN_SECONDS if lease.terms == "recalled" else 0.0)
+        self.alone_until = lease.clock() + (RETURN_SECONDS if lease.recalled else 0.0)
 
     def member(self, node):
         return self.members.setdefault(node, Member())

@@ -239,6 +239,34 @@ final class KubernetesIT {
     }
   }
 
+  /** Its agent begins with the terms of the request, and the pod was replaced without a gateway. */
+  @Test
+  void anotherPodOfNode0HasTheLeaseOfTheGang() throws Exception {
+    try (Cluster cluster = Cluster.open("", Map.of())) {
+      World world = cluster.world();
+      world.gpush("up", "--nodes", "1", "--for", "2h").succeeded();
+      world.gpush("up", "--nodes", "1", "--for", "5h", "--idle", "4h").succeeded();
+      world.gpush("gateway", "stop").succeeded();
+
+      cluster.kubectl("delete", "pod", cluster.pod(0));
+
+      World.until(
+          "it has the lease",
+          () -> hours(world, "hard_end_s") == 4 && hours(world, "idle_end_s") == 3);
+      world.gpush("down", "--discard").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
+  /** Whole hours that are left. */
+  private static long hours(World world, String field) {
+    try {
+      return world.json("ps", "--json").items().getFirst().number(field).orElse(0L) / 3600;
+    } catch (Exception notNow) {
+      return 0;
+    }
+  }
+
   /** What is said of a node is true of where it is now. */
   @Test
   void aPodWhoseNodeIsDrainedComesBackElsewhereAndSaysWhy() throws Exception {

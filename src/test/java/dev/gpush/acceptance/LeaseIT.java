@@ -81,8 +81,7 @@ final class LeaseIT {
   @Test
   void terminalsAndRanksHearOfTheEndAndPipesDoNot() throws Exception {
     try (World world = World.fresh()) {
-      world.file(
-          "gpush.yaml", "nodes: 2\nlease: {warn: [10m]}\nrun: {mode: ranks, warn: USR1@10m}\n");
+      world.file("gpush.yaml", "nodes: 2\nlease: {warn: [10m]}\nrun: {warn: USR1@10m}\n");
       world.file("saves.py", SAVES);
       world.gpush("up").succeeded();
       Said terminal = ssh(world, "-tt", "devbox-1", "echo open; read line; echo got $line");

@@ -66,7 +66,8 @@ final class BadFilesTest {
           sync: {ask-over: 50 parsecs} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 50 parsecs
           sync: {ask-over: 50iB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 50iB
           sync: {ask-over: 9000000TiB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 9000000TiB
-          run: {mode: torchrum} | 1:13 run.mode: must be one of auto, torchrun, ranks, not torchrum, did you mean torchrun?
+          sync: {mode: manuel} | 1:14 sync.mode: must be one of live, manual, not manuel, did you mean manual?
+          run: {mode: ranks} | 1:7 run.mode: was removed; delete the line; torchrun starts the ranks where torch is installed
           run: {warn: USR1} | 1:13 run.warn: must be a signal and how long before the end it comes, such as USR1@10m, not USR1
           run: {warn: KILL@5m} | 1:13 run.warn: must be a signal and how long before the end it comes, such as USR1@10m, not KILL@5m
           run: {warn: USR1@60d} | 1:13 run.warn: must be a signal and how long before the end it comes, such as USR1@10m, not USR1@60d
@@ -133,6 +134,7 @@ final class BadFilesTest {
           nodes: 2 | 1:1 nodes: belongs in gpush.yaml, not in config.yaml, did you mean defaults.nodes?
           python: x | 1:1 python: belongs in gpush.yaml, not in config.yaml
           defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?
+          defaults: {run: {mode: auto}} | 1:18 defaults.run.mode: was removed; delete the line; torchrun starts the ranks where torch is installed
           defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notifications
           gateway: {record: none} | 1:11 gateway.record: was removed; delete the line, and record a terminal with asciinema
           gateway: {principals: [ann]} | 1:11 gateway.principals: was removed; delete the line; only the key of $GPUSH_HOME logs in, which ssh finds by itself

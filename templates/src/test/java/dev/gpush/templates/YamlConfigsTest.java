@@ -40,7 +40,7 @@ final class YamlConfigsTest {
     assertEquals(1, config.number("nodes").orElseThrow());
     assertEquals(3600, config.number("lease.idle").orElseThrow());
     assertEquals(50_000_000, config.number("sync.ask-over").orElseThrow());
-    assertEquals("auto", config.text("run.mode").orElseThrow());
+    assertEquals("live", config.text("sync.mode").orElseThrow());
     assertTrue(config.text("gpus").isEmpty());
     assertTrue(config.number("lease.for").isEmpty());
     assertEquals(List.of("local"), config.order());
@@ -75,7 +75,7 @@ final class YamlConfigsTest {
     assertEquals("\"three\" gpush.yaml:1 (template base:4)", folders.setting("python"));
     assertEquals("14400 config.yaml:5", folders.setting("lease.idle"));
     assertEquals("18000 site.yaml:4", folders.setting("lease.for"));
-    assertEquals("\"auto\" built in", folders.setting("run.mode"));
+    assertEquals("\"live\" built in", folders.setting("sync.mode"));
   }
 
   @Test
@@ -137,7 +137,7 @@ final class YamlConfigsTest {
         "outputs: $HOME/runs | outputs | \"$HOME/runs\"",
         "outputs: '${HOME}/a b' | outputs | \"${HOME}/a b\"",
         "outputs: /scratch/$USER/runs | outputs | \"/scratch/$USER/runs\"",
-        "run: {mode: ranks} | run.mode | \"ranks\"",
+        "sync: {mode: manual} | sync.mode | \"manual\"",
       })
   void readsValues(String yaml, String key, String value) {
     assertEquals(value + " gpush.yaml:1", folders().with("gpush.yaml", yaml).setting(key));

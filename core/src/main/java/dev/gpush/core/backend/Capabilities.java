@@ -3,6 +3,7 @@ package dev.gpush.core.backend;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.Loan;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
@@ -123,12 +124,18 @@ public final class Capabilities {
   /** Knows why agents were replaced. */
   @FunctionalInterface
   public interface AgentRestarts {
+    AgentRestart of(Gang gang, int node);
+  }
+
+  /** Knows the lease of a gang, of which an agent that starts on another node knows the first. */
+  @FunctionalInterface
+  public interface LeaseRecords {
     /**
-     * Also gives the lease to a new agent that does not have it.
+     * The lease as it is now; empty if the backend has none of this gang.
      *
-     * @param idle the idle time of the lease; the hard end is the backend's own
+     * @param idle the idle time, which only the session and the agents know
      */
-    AgentRestart of(Gang gang, int node, Duration idle);
+    Optional<LeaseTerms> lease(Gang gang, Duration idle);
   }
 
   /** Connections that may need the user. */
@@ -205,6 +212,10 @@ public final class Capabilities {
 
   public Optional<AgentRestarts> agentRestarts() {
     return port(AgentRestarts.class);
+  }
+
+  public Optional<LeaseRecords> leaseRecords() {
+    return port(LeaseRecords.class);
   }
 
   /** Of its {@link Logins}; none where there is nothing to log in to. */

@@ -34,6 +34,7 @@ import dev.gpush.core.backend.Capabilities.AgentLinks;
 import dev.gpush.core.backend.Capabilities.AgentPipes;
 import dev.gpush.core.backend.Capabilities.AgentRestarts;
 import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Capabilities.LeaseRecords;
 import dev.gpush.core.backend.Capabilities.Lending;
 import dev.gpush.core.backend.Capabilities.Places;
 import dev.gpush.core.backend.Capabilities.QueueOrder;
@@ -71,8 +72,6 @@ import java.util.Optional;
  * agent. It keeps no state: the objects with gpush's labels and the agents' answers have it.
  */
 public final class KubernetesBackend implements Backend {
-  private static final System.Logger LOG = System.getLogger("gpush.backends");
-
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
   private static final Json.Obj STATUS = Json.object("do", "status");
 
@@ -175,7 +174,8 @@ public final class KubernetesBackend implements Backend {
         .with(AgentPipes.class, (gang, node) -> agents.waiting(gang.id(), node))
         .with(AgentLinks.class, linked -> new KubernetesBackend(this, agents.withLinks(linked)))
         .with(Places.class, new KeptPlaces())
-        .with(AgentRestarts.class, this::restart);
+        .with(AgentRestarts.class, this::restart)
+        .with(LeaseRecords.class, this::lease);
   }
 
   private Optional<JobsAhead> ahead(GangId gang) throws InterruptedException, Unanswered {
@@ -298,14 +298,13 @@ public final class KubernetesBackend implements Backend {
    * A container that has ended has its reason as long as its pod exists. A pod that was removed is
    * replaced on any node, with other GPUs.
    */
-  private AgentRestart restart(Gang gang, int node, Duration idle) {
+  private AgentRestart restart(Gang gang, int node) {
     return gang.isBorrowed()
         ? new AgentRestart("", gang.nodes().get(node))
-        : told(() -> successor(gang, node, idle));
+        : told(() -> successor(gang, node));
   }
 
-  private AgentRestart successor(Gang gang, int node, Duration idle)
-      throws InterruptedException, Unanswered {
+  private AgentRestart successor(Gang gang, int node) throws InterruptedException, Unanswered {
     Pods pods = Pods.of(place, gang.id());
     past.seen(gang.id(), pods);
     Json pod = pods.byNode().getOrDefault(node, Json.object());
@@ -319,34 +318,22 @@ public final class KubernetesBackend implements Backend {
     if (job.isEmpty() || said.isEmpty()) {
       return new AgentRestart(why, before);
     }
-    AgentRestart restart =
-        new AgentRestart(
-            why,
-            new GrantedPods(place, job.get())
-                .gang(pods, said, place.nodes(pods))
-                .nodes()
-                .get(node));
-    Json status = said.getOrDefault(node, Json.object());
-    // The others have the lease from node 0. One that a user or an agent before has given it stays:
-    // the idle time here may be another one, as after gpush adopt.
-    if (node == 0 && status.text("lease_from").orElse("").equals("start")) {
-      restoreLease(gang.id(), job.get(), pod, idle);
-    }
-    return restart;
+    return new AgentRestart(
+        why,
+        new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }
 
-  private void restoreLease(GangId gang, Json job, Json pod, Duration idle)
-      throws InterruptedException {
-    try {
-      Json.Obj renew = new JobDeadline(place).lease(job, idle).json().with("do", "renew");
-      AgentAnswer.requireRenewed(
-          agents.ask(gang, List.of(0), _ -> Map.of(0, pod), renew, STATUS_LIMIT));
-    } catch (Unanswered | GpushException failed) {
-      // What is known of the restart counts all the same.
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "node 0 has no lease yet, gang=" + gang + ": " + failed.getMessage());
+  private Optional<LeaseTerms> lease(Gang gang, Duration idle) {
+    if (gang.isBorrowed()) {
+      return Optional.empty();
     }
+    return told(
+        () -> {
+          Optional<Json> job = place.job(gang.id());
+          return job.isEmpty()
+              ? Optional.empty()
+              : Optional.of(new JobDeadline(place).lease(job.get(), idle));
+        });
   }
 
   @Override

@@ -170,12 +170,7 @@ final class KubernetesCommandsTest {
       assertInstanceOf(Observation.Exists.class, backend.observe(gang));
       assertEquals(
           gang.nodes().get(1),
-          backend
-              .capabilities()
-              .agentRestarts()
-              .orElseThrow()
-              .of(gang, 1, Duration.ofHours(1))
-              .now());
+          backend.capabilities().agentRestarts().orElseThrow().of(gang, 1).now());
 
       List<String> asked = List.copyOf(linked.server().questions());
       assertEquals(List.of(), linked.server().taken("EXEC"));

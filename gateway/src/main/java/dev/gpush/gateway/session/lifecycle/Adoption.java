@@ -66,7 +66,7 @@ public final class Adoption {
    *
    * @param which the session's name, or the gang's id; empty: the only one
    * @param take also from another home, which may still be using it
-   * @param idle its idle time
+   * @param idle its idle time, if its nodes have none
    */
   public LiveSession adopt(
       Optional<String> which, boolean take, Config config, Duration idle, Talk talk)
@@ -170,8 +170,14 @@ public final class Adoption {
   private static LedgerEntry leased(LiveSession session) throws InterruptedException {
     LedgerEntry entry = session.entry();
     Json status = session.link(0).call("status", Json.object());
+    Optional<Duration> idle =
+        status
+            .real("idle_left_s")
+            .flatMap(left -> status.real("idle_for_s").map(since -> left + since))
+            .map(seconds -> Duration.ofSeconds(Math.round(seconds)));
     return entry.leased(
         new LeaseTerms(
-            status.number("hard_left_s").map(Duration::ofSeconds), entry.lease().idle()));
+            status.number("hard_left_s").map(Duration::ofSeconds),
+            idle.orElse(entry.lease().idle())));
   }
 }

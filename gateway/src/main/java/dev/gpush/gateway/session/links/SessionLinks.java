@@ -353,6 +353,9 @@ public final class SessionLinks {
       case LinkState.Up(_, var resumed) -> {
         if (!resumed && session.entry().state() == SessionState.READY) {
           PeerSetup.start(session, node, tasks);
+          if (node == 0) { // The others have the lease from it.
+            LostLease.restore(session, observePause, tasks);
+          }
           session
               .workIfAny()
               .ifPresent(work -> tasks.start("environment", () -> tellEnvironment(work, node)));
@@ -389,7 +392,7 @@ public final class SessionLinks {
       LiveSession session, int node, AgentRestarts restarts, RestartedAgents restarted) {
     AgentRestart restart;
     try {
-      restart = restarts.of(session.gang(), node, session.entry().lease().idle());
+      restart = restarts.of(session.gang(), node);
     } catch (GpushException nobodyKnows) {
       return;
     }

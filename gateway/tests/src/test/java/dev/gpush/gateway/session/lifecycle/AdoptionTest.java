@@ -15,6 +15,7 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.FakeTalk;
 import dev.gpush.gateway.session.ForgottenTest;
@@ -24,6 +25,7 @@ import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -88,6 +90,23 @@ final class AdoptionTest {
 
       assertEquals(List.of(), next.down(DEVBOX, true, Talk.silent()).kept());
       assertEquals(List.of(), rig.held());
+    }
+  }
+
+  /** The next extend replaced it by that of the configuration. */
+  @Test
+  void theIdleTimeOfTheNodesStays() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      UpRequest asked = ask(rig.project("project"));
+      var lease = new UpRequest.Lease(Optional.empty(), Optional.of(Duration.ofHours(8)));
+      GatewaySessions laptop = rig.gateway();
+      laptop.up(asked.leased(lease), Talk.silent());
+      laptop.close();
+      GatewaySessions next = rig.gateway(rig.path("desk"), "me@desk");
+
+      adopt(next, true, rig.project("clone/project"));
+
+      assertEquals(Duration.ofHours(8), next.find(DEVBOX).entry().lease().idle());
     }
   }
 
