@@ -169,6 +169,22 @@ final class UnrecordedRunsTest {
     assertEquals(List.of(), launcher.list());
   }
 
+  /** As where its disk has not taken the result of the attempt before. */
+  @Test
+  void aRestartThatANodeRefusesLeavesTheResult() throws Exception {
+    var once = new RunRequest.Ranks(Optional.empty(), 1);
+    launch(Asked.with(once, Asked.run(folder, "train.py")));
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
+    for (FakeNode node : nodes) {
+      node.awaitCall("follow 1");
+    }
+    nodes.getLast().refuse("exists");
+    nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 7")));
+
+    assertEquals(Optional.of(7), status.get());
+    assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
+  }
+
   @Test
   void aRunWhoseAgentDiedBeforeItAnsweredHasStarted() throws Exception {
     nodes.getLast().cutStart();

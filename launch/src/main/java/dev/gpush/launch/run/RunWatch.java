@@ -242,7 +242,7 @@ public final class RunWatch {
     List<RunRecord.Part> parts;
     try {
       parts = how.again().start(why.number());
-    } catch (GpushException refused) {
+    } catch (GpushException | RunStart.NumberTaken refused) {
       return false;
     }
     lock.lock();
