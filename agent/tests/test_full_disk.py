@@ -142,15 +142,14 @@ class RefusedTest(base.RunTest):
         self.follow(run).finish()
         self.assertEqual(failures.fate(self.state, run), (True, None))
 
-    def test_a_stop_that_is_refused_tells_the_ranks_nothing(self):
-        run = self.starting()
-        for name in ("stop.json.new", "stop.json"):
-            self.in_place_of(run, name)
-        with self.assertRaises(Refused):
-            self.stop(run, "KILL")
-        self.go()
-        self.follow(run).finish()
-        self.assertEqual((self.status(run)["exit"]["stopped"], self.status(run)["exit"]["exit"]), (False, 5))
+    def test_a_stop_that_a_broken_disk_refuses_ends_the_ranks(self):
+        for word in ("INT", "KILL"):
+            run = self.starting()
+            for name in ("stop.json.new", "stop.json"):
+                self.in_place_of(run, name)
+            self.stop(run, word)
+            self.follow(run).finish()
+            self.assertTrue(self.status(run)["exit"]["stopped"], word)
 
     def test_a_full_disk_that_refuses_a_stop_gives_the_grace_of_the_run_once(self):
         self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job

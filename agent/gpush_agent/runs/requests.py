@@ -1,6 +1,5 @@
 """Requests about the runs of this node: start, and stop, list and status, which wait for the disk of the state folder. Each run has its
 own process (supervisor)."""
-import errno
 import json
 import os
 import signal
@@ -92,8 +91,8 @@ def take_snapshot(agent, params):
 
 
 def stop(agent, params):
-    """Writes stop.json and wakes the supervisor; does not wait for its end. A full disk must not keep ranks running: then the
-    signal itself is the request."""
+    """Writes stop.json and wakes the supervisor; does not wait for its end. A disk that refuses it must not keep ranks running:
+    then the signal itself is the request, unless the agent only lacks descriptors or memory for a moment."""
     folder = _known(agent, params)
     name, why = params.get("signal", "INT"), str(params.get("why") or "asked")[:200]
     # A failure elsewhere gives as much time as one here, unless a peer knows how much of it is over.
@@ -112,15 +111,15 @@ def stop(agent, params):
     known = rundir.read(folder, "stop.json")
     if why != "asked" and (known.get("signal"), known.get("why")) == (name, why):
         return {}               # a failure elsewhere is told by the gateway and by the other nodes
-    failed, number = None, signal.SIGTERM
+    refused, number = None, signal.SIGTERM
     try:
         rundir.write_stop(folder, word)
     except OSError as error:
-        failed, number = error, rundir.NO_ROOM["KILL" if name == "KILL" else "TERM"]
+        refused, number = of_os_error(error, folder), rundir.UNWRITTEN["KILL" if name == "KILL" else "TERM"]
     # No pid yet: it has not looked for stop.json yet, either.
     pid = rundir.read(folder, "lock").get("pid")
-    if failed and not (failed.errno in (errno.ENOSPC, errno.EDQUOT) and isinstance(pid, int) and processes.catches(pid, number)):
-        raise of_os_error(failed, folder)
+    if refused and (refused.code == "limit" and name != "KILL" or not (isinstance(pid, int) and processes.catches(pid, number))):
+        raise refused
     if isinstance(pid, int):
         processes.kill([pid], number)
     return {}

@@ -14,8 +14,8 @@ from . import leftovers
 MAX_RUN = 10 ** 9
 EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full disk must not cost the exit status
 STOP_ROOM = 4096
-# To a supervisor, where a full disk refuses stop.json all the same. Not INT or QUIT, which a scheduler may send to the whole job.
-NO_ROOM = {"TERM": signal.SIGRTMIN + 4, "KILL": signal.SIGRTMIN + 5}
+# To a supervisor, where the disk refuses stop.json. Not INT or QUIT, which a scheduler may send to the whole job.
+UNWRITTEN = {"TERM": signal.SIGRTMIN + 4, "KILL": signal.SIGRTMIN + 5}
 EARLIER = 4                 # attempts of a run that was started again; each has its output
 BEFORE = "before"           # the folder of the attempt before, inside that of the next one
 ASIDE = ".aside"

@@ -80,7 +80,7 @@ class Supervisor:
         for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGUSR2):
             signal.signal(number, signal.SIG_IGN)
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
-        for name, number in rundir.NO_ROOM.items():
+        for name, number in rundir.UNWRITTEN.items():
             signal.signal(number, lambda _number, _frame, name=name: self.loop.after(0, lambda: self.obey_name(name)))
         signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
@@ -338,7 +338,7 @@ class Supervisor:
         self.obey(word or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"})
 
     def obey_name(self, name):
-        """A stop for whose stop.json the disk has no room: its grace is the run's own, and begins once."""
+        """A stop whose stop.json the disk refuses: its grace is the run's own, and begins once."""
         if name == "KILL" or not self.is_named:
             self.is_named = True
             self.obey({"signal": name, "grace_s": max(TO_KILL, self.spec.get("stop_grace_s", 0)), "why": "terminated"})

@@ -57,7 +57,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.IntStream;
 
 /**
  * The runs of one session. Thread-safe; one launch at a time claims slots, everything else runs
@@ -317,7 +316,7 @@ public final class Launcher implements AutoCloseable {
         throw maker.explained(refused, run);
       } finally {
         if (!isStarted) {
-          history.removeUnlessUnknown(number);
+          history.remove(number);
         }
       }
     }
@@ -327,16 +326,16 @@ public final class Launcher implements AutoCloseable {
   private RunRecord start(LaunchPlan plan, ResolvedRun run, RunRecord record, Talk talk)
       throws InterruptedException {
     List<RunFiles.Asked> keeping = files.begin(record.launched().generation());
-    Runnable left = () -> history.keep(record.in(RunView.State.UNKNOWN));
+    RunStart.Left left = nodes -> leave(record, nodes, talk);
     List<Long> starts =
         start(plan, record, 0).start(false, () -> files.await(keeping, record), left);
-    List<RunRecord.Part> parts = started(plan.parts(), starts);
+    List<RunRecord.Part> parts = RunRecord.Part.started(plan.parts(), starts);
     RunRecord running = record.with(parts).with(talk.trace()).in(RunView.State.RUNNING);
     history.keep(running);
     var last = new AtomicReference<LaunchPlan>(plan);
     RunWatch.Again again =
         restart ->
-            started(
+            RunRecord.Part.started(
                 plan.parts(),
                 files.again(last, run, now -> start(now, record, restart).start(true)));
     watch(running, Optional.of(new RunWatch.Relaunch(again, plan.restarts())));
@@ -353,10 +352,14 @@ public final class Launcher implements AutoCloseable {
         tasks);
   }
 
-  private static List<RunRecord.Part> started(List<RunRecord.Part> parts, List<Long> startsMs) {
-    return IntStream.range(0, parts.size())
-        .mapToObj(part -> parts.get(part).startedAt(startsMs.get(part)))
-        .toList();
+  /** A run of what may go on, which ends there. */
+  private void leave(RunRecord record, List<Integer> started, Talk talk)
+      throws InterruptedException {
+    List<RunRecord.Part> parts = started.stream().map(record.parts()::get).toList();
+    RunRecord left = record.with(parts).in(RunView.State.STOPPING);
+    history.leave(left);
+    talk.say(RunTalk.mayContinue(left.number(), parts.stream().map(RunRecord.Part::node).toList()));
+    watch(left, Optional.empty());
   }
 
   /** The record of a run that is not just being started. */
@@ -398,6 +401,13 @@ public final class Launcher implements AutoCloseable {
     return history.list().stream().map(RunRecord::view).toList();
   }
 
+  /** Those in progress, the oldest first, without what a failed start has left. */
+  public List<RunView> running() {
+    return list().reversed().stream()
+        .filter(run -> !run.isOver() && !history.isLeft(run.number()))
+        .toList();
+  }
+
   /** What differed between two runs, from their records. */
   public List<RunDifference> differences(int first, int second) {
     return RunComparison.of(record(Optional.of(first)), record(Optional.of(second)));
@@ -414,16 +424,7 @@ public final class Launcher implements AutoCloseable {
   }
 
   private RunRecord record(Optional<Integer> run) {
-    Optional<RunRecord> found = run.isPresent() ? history.find(run.get()) : history.newest();
-    return found.orElseThrow(
-        () ->
-            new GpushException(
-                new LaunchFailure.UnknownRun(
-                    site.name().text(),
-                    run.map(String::valueOf).orElse("newest"),
-                    history.list().stream()
-                        .map(known -> Integer.toString(known.number()))
-                        .toList())));
+    return history.require(run, site.name());
   }
 
   /**

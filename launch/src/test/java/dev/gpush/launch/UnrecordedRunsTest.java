@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
@@ -43,6 +44,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class UnrecordedRunsTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
+
+  private static final String KILL = "stop 1 KILL another node could not start";
+
+  private static final AgentFailure CUT = new AgentFailure.LinkOver(1, "the test cut it");
 
   @TempDir private Path folder;
   private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
@@ -167,6 +172,70 @@ final class UnrecordedRunsTest {
       assertEquals(Json.array(List.of()), node.call("run.list", Json.object()));
     }
     assertEquals(List.of(), launcher.list());
+  }
+
+  /** As where its agent is replaced while it is asked. */
+  @Test
+  void ranksThatAFailedStartCouldNotEndAreEndedLater() throws Exception {
+    nodes.getFirst().interruptKeep();
+    nodes.getLast().fail("run.stop", CUT);
+
+    assertThrows(InterruptedException.class, () -> launch("train.py"));
+
+    assertTrue(
+        talk.said()
+            .contains("run 1 may continue on node 1 until gpush can reach it there and end it"),
+        talk.said()::toString);
+    assertEquals(Optional.of(137), follow(1).get());
+    RunView left = launcher.find(Optional.of(1));
+    assertEquals(RunView.State.STOPPED, left.state());
+    assertEquals(List.of("1:0", "1:1"), left.slots());
+  }
+
+  /** It never was one for the user, so that nothing asks about it or waits for it. */
+  @Test
+  void whatAFailedStartHasLeftIsNoRunInProgressAndIsEndedByTheNextGateway() throws Exception {
+    nodes.getFirst().interruptKeep();
+    for (int call = 1; call <= 2; call++) {
+      nodes.getLast().fail("run.stop", new AgentFailure.Refused("run.stop", "x", Json.object()));
+    }
+    assertThrows(InterruptedException.class, () -> launch("train.py"));
+    assertEquals(RunView.State.STOPPING, launcher.find(Optional.of(1)).state());
+    assertEquals(List.of(), launcher.running());
+    launcher.close();
+    launcher = launcher();
+
+    launcher.attach(Set.of(0, 1));
+
+    nodes.getLast().awaitCall(KILL);
+    assertEquals(List.of(), launcher.running());
+  }
+
+  @Test
+  void theRunOfAnotherLaptopIsNotEndedWithWhatAFailedStartHasLeft() throws Exception {
+    nodes.getLast().call("run.start", Json.object("run", 1, "spec", Json.object()));
+    nodes.getFirst().fail("run.stop", CUT);
+
+    assertEquals(2, launch("train.py").number());
+
+    nodes.getFirst().awaitCall(KILL);
+    assertEquals(2, nodes.getLast().call("run.list", Json.object("alive", true)).items().size());
+  }
+
+  /** As where its disk has not taken the result of the attempt before. */
+  @Test
+  void aRestartThatANodeRefusesLeavesTheResult() throws Exception {
+    var once = new RunRequest.Ranks(Optional.empty(), 1);
+    launch(Asked.with(once, Asked.run(folder, "train.py")));
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
+    for (FakeNode node : nodes) {
+      node.awaitCall("follow 1");
+    }
+    nodes.getLast().refuse("exists");
+    nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 7")));
+
+    assertEquals(Optional.of(7), status.get());
+    assertEquals(RunView.State.FAILED, launcher.find(Optional.of(1)).state());
   }
 
   @Test

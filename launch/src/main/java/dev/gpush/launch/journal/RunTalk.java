@@ -2,6 +2,7 @@ package dev.gpush.launch.journal;
 
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.task.DurationText;
+import dev.gpush.core.text.Phrase;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -128,6 +129,15 @@ public final class RunTalk {
 
   public static String lost(int node) {
     return "node " + node + " is lost, and what its ranks printed with it";
+  }
+
+  /** Said by a start that has failed and could not end its ranks on these nodes. */
+  public static String mayContinue(int run, List<Integer> nodes) {
+    return "run "
+        + run
+        + " may continue on "
+        + Phrase.and(nodes.stream().map(node -> "node " + node).toList())
+        + " until gpush can reach it there and end it";
   }
 
   public static String failedElsewhere(int node) {

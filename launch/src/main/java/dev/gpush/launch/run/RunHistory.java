@@ -9,7 +9,6 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
-import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,8 +17,10 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -32,17 +33,20 @@ public final class RunHistory {
   /** How many ended runs are kept; an evening of experiments makes a hundred. */
   private static final int KEPT = 500;
 
+  private static final String LEFT = "left";
+
   private final Path folder;
   private volatile Runnable listener = () -> {};
 
   // guarded by this
   private final TreeMap<Integer, RunRecord> records = new TreeMap<>();
+  private final Set<Integer> left = new HashSet<>();
 
   public RunHistory(Path folder) {
     this.folder = folder;
     try (var files = Files.newDirectoryStream(folder, "*.json")) {
       for (Path file : files) {
-        read(file).ifPresent(record -> records.put(record.number(), record));
+        read(file);
       }
     } catch (NoSuchFileException | NotDirectoryException notYet) {
       // Made with the first run.
@@ -52,18 +56,15 @@ public final class RunHistory {
   }
 
   /** A damaged file is left in place: the run is not listed, and its number is not used again. */
-  private static Optional<RunRecord> read(Path file) throws IOException {
+  private void read(Path file) throws IOException {
     try {
-      return RunRecord.from(Json.parse(Files.readString(file)));
+      Json known = Json.parse(Files.readString(file));
+      RunRecord.from(known).ifPresent(record -> records.put(record.number(), record));
+      if (known.flag(LEFT)) {
+        known.integer("run").ifPresent(left::add);
+      }
     } catch (JsonSyntaxException | java.nio.charset.CharacterCodingException damaged) {
-      return Optional.empty();
-    }
-  }
-
-  /** Of a start that has failed; it is unknown where ranks may go on. */
-  public void removeUnlessUnknown(int number) {
-    if (find(number).filter(known -> known.state() == RunView.State.UNKNOWN).isEmpty()) {
-      remove(number);
+      // The others are read.
     }
   }
 
@@ -84,7 +85,8 @@ public final class RunHistory {
     records.put(record.number(), record);
     try {
       Files.createDirectories(folder);
-      String text = record.json().pretty() + "\n";
+      Json.Obj json = record.json();
+      String text = (isLeft(record.number()) ? json.with(LEFT, true) : json).pretty() + "\n";
       WholeFile.write(file(record.number()), text, WholeFile.PRIVATE);
     } catch (IOException failed) {
       throw unusable(folder, failed);
@@ -104,6 +106,19 @@ public final class RunHistory {
     }
   }
 
+  /** As {@link #keep}, of a start that has failed and could not end all ranks. */
+  public void leave(RunRecord record) {
+    synchronized (this) {
+      left.add(record.number());
+    }
+    keep(record);
+  }
+
+  /** Whether its start has failed and could not end all ranks; also of an earlier gateway. */
+  public synchronized boolean isLeft(int number) {
+    return left.contains(number);
+  }
+
   private void forgetOldest() throws GpushException {
     List<RunRecord> over =
         records.values().stream().filter(record -> record.state().isOver()).toList();
@@ -117,9 +132,12 @@ public final class RunHistory {
     }
   }
 
-  /** It never came to be. */
+  /** It never came to be; {@link #leave} may have kept it all the same. */
   public void remove(int number) {
     synchronized (this) {
+      if (left.contains(number)) {
+        return;
+      }
       records.remove(number);
     }
     listener.run();
@@ -139,6 +157,18 @@ public final class RunHistory {
 
   public synchronized Optional<RunRecord> find(int number) {
     return Optional.ofNullable(records.get(number));
+  }
+
+  /** By number, or the newest when empty. */
+  public synchronized RunRecord require(Optional<Integer> run, SessionName session) {
+    return (run.isPresent() ? find(run.get()) : newest())
+        .orElseThrow(
+            () ->
+                new GpushException(
+                    new LaunchFailure.UnknownRun(
+                        session.text(),
+                        run.map(String::valueOf).orElse("newest"),
+                        list().stream().map(known -> Integer.toString(known.number())).toList())));
   }
 
   /** That of a program if there was one: people who name no run mean the last that they started. */

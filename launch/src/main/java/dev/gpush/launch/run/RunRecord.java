@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * The record of a run: for messages, for repeating it, and for finding it again. It is kept in the
@@ -151,6 +152,13 @@ public record RunRecord(
 
     public Part startedAt(long ms) {
       return new Part(node, slots, firstRank, ranks, ms);
+    }
+
+    /** These, with when each was started. */
+    public static List<Part> started(List<Part> parts, List<Long> startsMs) {
+      return IntStream.range(0, parts.size())
+          .mapToObj(part -> parts.get(part).startedAt(startsMs.get(part)))
+          .toList();
     }
 
     Json.Obj json() {

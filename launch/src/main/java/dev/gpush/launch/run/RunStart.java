@@ -12,7 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -33,6 +34,12 @@ public final class RunStart {
 
   private static final Duration PAUSE = Duration.ofMillis(50);
 
+  /** A node that could not be asked to end its ranks is asked again after this. */
+  private static final Duration AGAIN = Duration.ofMillis(200);
+
+  /** So often in a row a link that is over may still be one whose agent was just replaced. */
+  private static final int MOST_OVER = 3;
+
   private final List<NodeCalls> nodes;
   private final int run;
   private final Specs specs;
@@ -43,6 +50,12 @@ public final class RunStart {
   /** Makes the spec of each node, once the port is known. */
   public interface Specs {
     List<Json.Obj> with(int port);
+  }
+
+  /** Called when a start has failed and could not end what it had started. */
+  public interface Left {
+    /** On these of its nodes ranks may go on, as where a link is cut. */
+    void on(List<Integer> started) throws InterruptedException;
   }
 
   /** The number is in use on a node: another gateway gave it to another run. */
@@ -72,31 +85,34 @@ public final class RunStart {
   }
 
   /**
-   * Starts it everywhere, or nowhere.
+   * Starts it everywhere, or nowhere; ranks that cannot be ended now are killed later.
    *
    * @param again a run with this number has ended
    * @return when each node had started, in milliseconds after the first
    * @throws GpushException the first refusal of the agent, unchanged ({@link AgentFailure.Refused})
    */
   public List<Long> start(boolean again) throws InterruptedException {
-    return start(again, () -> {}, () -> {});
+    Left left =
+        started ->
+            started.forEach(
+                node -> tasks.start("kill-" + node, () -> killLater(nodes.get(node), run)));
+    return start(again, () -> {}, left);
   }
 
   /**
-   * The same.
+   * The same, but what it could not end is left to the caller.
    *
    * @param last belongs to the start: if it is interrupted, nothing runs
-   * @param left called when the start has failed and ranks may go on, which could not be ended
    */
-  public List<Long> start(boolean again, Tasks.Action last, Runnable left)
-      throws InterruptedException {
+  public List<Long> start(boolean again, Tasks.Action last, Left left) throws InterruptedException {
     GpushException taken = new GpushException(new LaunchFailure.Refused(0, "port-taken", ""));
     boolean replace = again;
     for (int attempt = 0; attempt < PORTS; attempt++) {
+      var running = new ConcurrentSkipListSet<Integer>();
       try {
-        return startOnce(specs.with(freePort()), replace, last, left);
+        return startOnce(specs.with(freePort()), replace, last, running, left);
       } catch (GpushException failed) {
-        if (!isRefused(failed, "port-taken")) {
+        if (!isRefused(failed, "port-taken") || !running.isEmpty()) {
           throw failed;
         }
         taken = failed;
@@ -138,11 +154,14 @@ public final class RunStart {
     }
   }
 
-  private List<Long> startOnce(List<Json.Obj> each, boolean again, Tasks.Action last, Runnable left)
+  /**
+   * @param running gets the nodes that have started; after a failure those that could not be ended
+   */
+  private List<Long> startOnce(
+      List<Json.Obj> each, boolean again, Tasks.Action last, Set<Integer> running, Left left)
       throws InterruptedException {
     takeSnapshots(each, again);
     long begun = clock.nanos();
-    var running = new CopyOnWriteArrayList<NodeCalls>();
     var starts = new ArrayList<Work<Long, RuntimeException>>();
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
@@ -150,7 +169,7 @@ public final class RunStart {
       starts.add(
           () -> {
             long at = startNode(node, params, begun);
-            running.add(nodes.get(node));
+            running.add(node);
             return at;
           });
     }
@@ -163,8 +182,11 @@ public final class RunStart {
       long first = started.stream().min(Long::compare).orElse(begun);
       return started.stream().map(at -> Duration.ofNanos(at - first).toMillis()).toList();
     } finally {
-      if (!isStarted && !end(running)) {
-        left.run();
+      if (!isStarted) {
+        end(running);
+        if (!running.isEmpty()) {
+          left.on(List.copyOf(running));
+        }
       }
     }
   }
@@ -227,15 +249,13 @@ public final class RunStart {
 
   /**
    * Kills what has started and waits for it, also when interrupted: the caller reports that nothing
-   * runs.
-   *
-   * @return false when ranks may go on, on nodes that could not be asked
+   * runs. Nodes on which ranks may go on stay in the set.
    */
-  private boolean end(List<NodeCalls> running) {
+  private void end(Set<Integer> running) {
     List<Work<Boolean, RuntimeException>> ends =
         running.stream()
             .<Work<Boolean, RuntimeException>>map(
-                node -> () -> endSoon(node) && running.remove(node))
+                node -> () -> endSoon(nodes.get(node)) && running.remove(node))
             .toList();
     try {
       tasks.finishAll("end", ends);
@@ -244,7 +264,6 @@ public final class RunStart {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
-    return running.isEmpty();
   }
 
   /** A call to a node whose link is cut waits until that is back. */
@@ -256,16 +275,36 @@ public final class RunStart {
     }
   }
 
+  /** Kills what runs there once the node answers: a call waits while its link is cut. */
+  static void killLater(NodeCalls node, int run) throws InterruptedException {
+    int over = 0;
+    while (over <= MOST_OVER && !node.isLost()) {
+      try {
+        node.call("run.stop", kill(run));
+        return;
+      } catch (GpushException failed) {
+        boolean isOver = failed.failure() instanceof AgentFailure.LinkOver;
+        if (!isOver && !NodeCalls.mayPass(failed)) {
+          return;
+        }
+        over = isOver ? over + 1 : 0;
+      }
+      Thread.sleep(AGAIN);
+    }
+  }
+
+  private static Json.Obj kill(int run) {
+    return Json.object(
+        "run", run, "signal", "KILL", "grace_s", 0, "why", "another node could not start");
+  }
+
   private boolean end(NodeCalls node) throws InterruptedException {
-    Json.Obj order =
-        Json.object(
-            "run", run, "signal", "KILL", "grace_s", 0, "why", "another node could not start");
-    node.call("run.stop", order);
+    node.call("run.stop", kill(run));
     long begun = clock.nanos();
     while (clock.nanos() - begun < ending.toNanos()) {
       if (node.call("run.status", Json.object("run", run)).get("exit").isPresent()) {
         // It never was a run, so its record is removed.
-        node.call("run.stop", order.with("forget", true));
+        node.call("run.stop", kill(run).with("forget", true));
         return true;
       }
       Thread.sleep(PAUSE);

@@ -91,7 +91,8 @@ public final class RunWatch {
   }
 
   /**
-   * Returns at once; {@code over} is called when there is nothing more to watch.
+   * Returns at once; {@code over} is called when there is nothing more to watch. What is left of a
+   * start that has failed is also killed.
    *
    * @throws InterruptedException when the launcher has been closed
    */
@@ -115,6 +116,9 @@ public final class RunWatch {
     if (!isStarted) {
       over.run();
       throw new InterruptedException("run " + record().number() + " is watched no more");
+    }
+    if (history.isLeft(record().number())) {
+      record().parts().forEach(part -> tasks.start("kill-" + part.node(), () -> kill(part.node())));
     }
   }
 
@@ -237,12 +241,12 @@ public final class RunWatch {
     }
   }
 
-  /** False when a node refused: then the failure of before is the result. */
+  /** False when a node refused, also one that has no result yet: then that of before stays. */
   private boolean isStartedAgain(Relaunch how, Restart why) throws InterruptedException {
     List<RunRecord.Part> parts;
     try {
       parts = how.again().start(why.number());
-    } catch (GpushException refused) {
+    } catch (GpushException | RunStart.NumberTaken refused) {
       return false;
     }
     lock.lock();
@@ -365,6 +369,10 @@ public final class RunWatch {
     } catch (GpushException failed) {
       return RunStart.isRefused(failed, "not-found") ? Optional.empty() : Optional.of(failed);
     }
+  }
+
+  private void kill(int node) throws InterruptedException {
+    RunStart.killLater(calls(node), record().number());
   }
 
   private NodeCalls calls(int node) {

@@ -126,8 +126,8 @@ final class SessionSaves implements SessionPort {
       return Optional.empty();
     }
     List<RunView> running =
-        launcher.list().reversed().stream()
-            .filter(run -> run.kind() == RunKind.PROGRAM && !run.isOver())
+        launcher.running().stream()
+            .filter(run -> run.kind() == RunKind.PROGRAM)
             .filter(run -> !run.launched().fromSnapshot())
             .toList();
     boolean isOneNode = session.links().size() == 1;

@@ -450,12 +450,12 @@ public final class SessionWork implements AutoCloseable {
   }
 
   public int runsInProgress() {
-    return running().size();
+    return (int) launcher.list().stream().filter(run -> !run.isOver()).count();
   }
 
-  /** The runs that are in progress, the oldest first. */
+  /** The runs that are in progress, as {@link Launcher#running}. */
   public List<RunView> running() {
-    return launcher.list().reversed().stream().filter(run -> !run.isOver()).toList();
+    return launcher.running();
   }
 
   /** These runs in words, each with how long it has been going. */
