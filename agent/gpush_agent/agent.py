@@ -402,7 +402,7 @@ class Agent:
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
         value["warm"] = self.parents.status() if self.parents is not None else []
         value.update(self.time_left(), clients=self.sampling.clients(), peers=self.peers.status(), devices=self.devices,
-                     warn_s=list(self.notices.lengths), lease_from=self.lease.terms)
+                     warn_s=list(self.notices.lengths), lease_from=self.lease.terms())
         return value
 
     def time_left(self):

@@ -169,10 +169,10 @@ class JudgeTest(unittest.TestCase):
         """That of another pod is given again; a second agent there hid that it was not yet."""
         self.leases[0].claim()
         self.restart_zero(20)
-        self.assertEqual(self.leases[0].terms, "start")
+        self.assertEqual(self.leases[0].terms(), "start")
         self.leases[0].renew({"hard_s": 500, "idle_s": 90, "restore": True})
         self.restart_zero(20)
-        self.assertEqual(self.leases[0].terms, "renewed")
+        self.assertEqual(self.leases[0].terms(), "renewed")
 
     def test_a_lease_that_is_given_again_is_no_activity_and_replaces_no_renewed_one(self):
         self.leases[0].claim()
@@ -183,6 +183,13 @@ class JudgeTest(unittest.TestCase):
         self.leases[0].renew({"hard_s": 700, "idle_s": 60})
         self.leases[0].renew({"hard_s": 500, "idle_s": 90, "restore": True})
         self.assertEqual(self.leases[0].own_status()["hard_left_s"], 700.0)
+
+    def test_an_idle_time_that_was_renewed_stays_when_the_hard_end_is_given_again(self):
+        self.leases[0].renew({"idle_s": 40})
+        self.assertEqual(self.leases[0].terms(), "start")
+        self.leases[0].renew({"hard_s": 500, "idle_s": 90, "restore": True})
+        status = self.leases[0].own_status()
+        self.assertEqual((status["hard_left_s"], status["idle_left_s"], self.leases[0].terms()), (500.0, 40.0, "renewed"))
 
     def test_idle_time_begins_with_the_end_of_a_run(self):
         now, runs = [0.0], [1]

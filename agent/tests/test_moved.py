@@ -7,6 +7,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.files import sync, tree  # noqa: E402
+from gpush_agent.lifetime import release  # noqa: E402
 from gpush_agent.files.state import Held, State  # noqa: E402
 from test_files import FilesTest  # noqa: E402
 
@@ -69,6 +70,7 @@ class MovedTest(FilesTest):
         self.renew(**{"a.py": b"1", "p/b.py": b"2"})
         node = self.gateway().open()
         self.assertTrue(node.holds["another"])
+        self.assertTrue(node.check()["another"])
         os.unlink(os.path.join(self.root, "a.py"))
         self.assertFalse(node.check()["another"])
         node.end()
@@ -129,6 +131,17 @@ class MovedTest(FilesTest):
             os.rename(self.root + ".away", self.root)
             holds = self.gateway().open().holds
             self.assertEqual((holds["generation"], {item[4] for item in holds["index"].values()}), (1, {"ours"}))
+
+    def test_a_folder_that_cannot_be_made_is_not_removed_when_a_user_has_made_it(self):
+        disk = os.path.join(self.base, "disk")
+        self.root = os.path.join(disk, "me", "project")
+        os.symlink("missing", disk)     # as where a disk is not mounted
+        self.assertEqual(self.gateway().read()[0], sync.FAILED)
+        os.unlink(disk)
+        os.makedirs(self.root)
+        self.gateway().open().end()
+        self.assertEqual(release.release(self.root, self.state), [])
+        self.assertTrue(os.path.isdir(self.root))
 
     def test_a_folder_that_is_gone_is_filled_and_nothing_counts_as_deleted(self):
         node = self.pushed()

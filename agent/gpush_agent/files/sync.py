@@ -110,6 +110,7 @@ class Conversation:
         self.partial = None     # PREPARE messages that came so far
         self.patch = None       # of a content, with its hash
         self.has_committed = False      # since the manifest was written whole
+        self.is_open = False    # TREE was answered: the gateway knows of another folder
         self.is_over = False
 
     def run(self):
@@ -224,7 +225,7 @@ class Conversation:
                 self.send_index(items, False)
                 items, size = [], 0
         self.send_index(items, True)
-        if is_whole and self.another is not None:
+        if is_whole and self.another is not None and self.is_open:
             self.another = None
             self.tree.remember(self.state, self.node, None)
         if held.unsaved and self.state.alone() and held.file.is_known():
@@ -278,6 +279,7 @@ class Conversation:
         self.another = self.tree.another_since(self.held, self.node)
         self.note_above(above)
         self.send_holds(want.get("known"))
+        self.is_open = True
         self.state.unlock()
 
     def make_root(self, above):
@@ -291,8 +293,19 @@ class Conversation:
                 self.state.remove(b"txn")
                 if self.held.entries:
                     self.held.clear()
-                self.note_above(above + [os.fsdecode(path) for path in missing_folders(self.root)])
+                self.make_noted(above)
         make_folders(self.root)
+
+    def make_noted(self, above):
+        self.note_above(above)
+        before = self.held.above
+        self.note_above([os.fsdecode(path) for path in missing_folders(self.root)])
+        try:
+            make_folders(self.root)
+        except OSError:
+            self.held.above = before        # a user may make them
+            self.held.save()
+            raise
 
     def note_above(self, folders):
         """Those are removed with the rest. The root's are noted before they are made, so that a crash leaves none."""

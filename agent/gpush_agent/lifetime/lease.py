@@ -13,7 +13,7 @@ class Lease:
         self.hard_end = None if limits.get("hard_s") is None else now + limits["hard_s"]
         self.idle = limits.get("idle_s")
         self.unclaimed = limits.get("unclaimed_s")
-        self.terms = "start"        # where these limits come from: "start", or "renewed"
+        self.renewed = set()        # which of hard_s and idle_s are no longer those of the start
         self.recalled = False       # whether an agent before this one had them
         self.claimed = False
         self.asked = now            # when a gateway last waited for the gang
@@ -46,26 +46,30 @@ class Lease:
         """Moves the hard end (null: none), sets the idle time; both count from now. `restore`: the lease that the gang has, for
         an agent that has that of its start. It is no activity, and what was renewed meanwhile stays."""
         restores = params.get("restore") is True
-        if restores and self.terms != "start":
-            return
-        if "hard_s" in params:
+        new = [key for key in ("hard_s", "idle_s") if key in params and not (restores and key in self.renewed)]
+        if "hard_s" in new:
             self.hard_end = None if params["hard_s"] is None else self.clock() + params["hard_s"]
-        if "idle_s" in params:
+        if "idle_s" in new:
             self.idle = params["idle_s"]
-        self.claimed, self.terms = True, "renewed"
+        self.renewed.update(new)
+        self.claimed = True
         if not restores:
             self.active("renewed")
+
+    def terms(self):
+        """Where the hard end comes from."""
+        return "renewed" if "hard_s" in self.renewed else "start"
 
     def noted(self):
         """What `recall` needs, as JSON. Its times are of the machine's own clock. Of node 0 with what the others were doing: it
         decides for them, and the next agent may not hear them at once."""
         last, why = (self.last, self.why) if self.judge is None else self.judge.latest()
-        return {"hard_end": self.hard_end, "idle": self.idle, "terms": self.terms, "claimed": self.claimed,
+        return {"hard_end": self.hard_end, "idle": self.idle, "renewed": sorted(self.renewed), "claimed": self.claimed,
                 "started": self.started, "asked": self.asked, "last": last, "why": why}
 
     def recall(self, noted):
         self.recalled = True
-        self.hard_end, self.idle, self.terms = noted["hard_end"], noted["idle"], noted["terms"]
+        self.hard_end, self.idle, self.renewed = noted["hard_end"], noted["idle"], set(noted["renewed"])
         self.claimed, self.started, self.last, self.why = noted["claimed"], noted["started"], noted["last"], noted["why"]
         self.touched, self.asked = self.last, noted["asked"]
 

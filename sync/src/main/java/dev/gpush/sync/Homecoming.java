@@ -195,7 +195,7 @@ public final class Homecoming {
     if (isWithEditors && editorsNode(open).isEmpty()) {
       changes.emptied();
     }
-    boolean wasSure = isSure && open.stream().noneMatch(NodeConversation::isOfAnotherFolder);
+    boolean wasSure = isSure & open.stream().filter(NodeConversation::takeAnother).count() == 0;
     isSure = wasSure && !isWithEditors;
     try {
       Push.Done done = push.run(open, fresh);
@@ -487,7 +487,7 @@ public final class Homecoming {
           "pull",
           one,
           node -> {
-            isSure &= !node.isOfAnotherFolder();
+            isSure &= !node.takeAnother();
             var had = new Pull.Had(isSure, path -> obstacles.isLate(node.index(), path));
             pulling.with(new Pull(scan.root(), LocalTree.of(scan.root()), node, trash, had, talk));
             return true;

@@ -365,6 +365,33 @@ final class EditsThereTest extends SyncFixture {
     assertEquals(List.of("a"), trashed());
   }
 
+  /** What came home from the folder before is here only. */
+  @Test
+  void aCloneThereWithAllThatWasSentLastReplacesNoEditWithoutTheTrash() throws Exception {
+    var time = new ManualClock();
+    clock = time;
+    restartGateway();
+    nodes(2);
+    laptop.write("a", "sent");
+    push();
+    WorkFolder folder = nodes.getFirst().folder();
+    folder.write("a", "edited");
+    time.advance(Homecoming.SETTLED);
+    sync.rescan(Optional.empty(), Set.of());
+    comeHome();
+    assertEquals("edited", laptop.read("a"));
+
+    Files.move(folder.path(), folder.path().resolveSibling("old"));
+    folder.write("a", "sent");
+    time.advance(Homecoming.SETTLED);
+    sync.rescan(Optional.empty(), Set.of());
+    comeHome();
+    comeHome();
+
+    assertEquals("sent", laptop.read("a"));
+    assertEquals(List.of("a"), trashed());
+  }
+
   @Test
   void aFolderThatWasRemovedThereIsFilledAndDeletesNothingHere() throws Exception {
     nodes(2);

@@ -250,7 +250,7 @@ final class GatewayRuns implements Runs {
       boolean isPrepared = prepared.equals(Optional.of(generation));
       Config config = isPrepared ? work.config() : work.prepare(talk);
       if (at.isEmpty() && Duration.between(looked, clock.now()).abs().compareTo(JUST_NOW) > 0) {
-        long now = work.push(false, talk);
+        long now = work.push(request.overwrite(), talk);
         config = now == generation ? config : work.prepare(talk);
         generation = now;
       }

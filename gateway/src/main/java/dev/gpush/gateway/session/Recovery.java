@@ -399,6 +399,7 @@ final class Recovery {
       return;
     }
     session.changeAnyway(was -> was.in(SessionState.READY, ""));
+    links.restoreLease(session);
     links.observeSoon(session);
   }
 

@@ -18,7 +18,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -53,6 +52,7 @@ public final class NodeConversation implements Closeable {
   private Optional<SyncView.Trash> trash = Optional.empty();
 
   private boolean isOfAnotherFolder;
+  private boolean wasOfAnotherFolder;
 
   /** Of the question whose answer is on its way: whether it is for names, too. */
   private Optional<Boolean> asked = Optional.empty();
@@ -125,6 +125,13 @@ public final class NodeConversation implements Closeable {
   /** Whether the root is another folder than before the last commit, as after a clone. */
   public boolean isOfAnotherFolder() {
     return isOfAnotherFolder;
+  }
+
+  /** Whether any answer since this was asked last has said so; the node says it no longer soon. */
+  public boolean takeAnother() {
+    boolean was = wasOfAnotherFolder;
+    wasOfAnotherFolder = false;
+    return was;
   }
 
   /** Has the node check every path again. */
@@ -213,6 +220,7 @@ public final class NodeConversation implements Closeable {
     Json answer = expect(Kind.HOLDS).json();
     readTrash(answer.object("trash"));
     isOfAnotherFolder = answer.flag("another");
+    wasOfAnotherFolder |= isOfAnotherFolder;
     var entries = new HashMap<String, Entry>();
     var deviations = new HashMap<String, NodeHolds.Deviation>();
     boolean isAll = answer.flag("all");
@@ -370,19 +378,7 @@ public final class NodeConversation implements Closeable {
     if (!answer.items("missing").isEmpty()) {
       return new Prepared.Missing(new HashSet<>(answer.texts("missing")));
     }
-    var conflicts = new ArrayList<Prepared.Obstacle>();
-    for (Json item : answer.items("conflicts")) {
-      List<Json> parts = item.items();
-      if (parts.size() == 3) {
-        conflicts.add(
-            new Prepared.Obstacle(
-                index(),
-                parts.get(0).asText().orElse(""),
-                parts.get(1).asText().orElse(""),
-                NodeHolds.Deviation.seconds(parts.get(2))));
-      }
-    }
-    return new Prepared.Blocked(conflicts);
+    return Prepared.Blocked.parse(index(), answer.items("conflicts"));
   }
 
   private Committed readCommitted(SyncPlan plan, Move move) throws IOException {

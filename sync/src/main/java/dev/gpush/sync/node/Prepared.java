@@ -1,5 +1,6 @@
 package dev.gpush.sync.node;
 
+import dev.gpush.core.json.Json;
 import java.util.List;
 import java.util.Set;
 
@@ -16,11 +17,29 @@ public sealed interface Prepared {
    * @param why changed, foreign, type or parent
    * @param seconds when it was changed, by the node's clock
    */
-  record Obstacle(int node, String path, String why, long seconds) {}
+  record Obstacle(int node, String path, String why, long seconds) {
+    private static Obstacle parse(int node, List<Json> parts) {
+      return new Obstacle(
+          node,
+          parts.get(0).asText().orElse(""),
+          parts.get(1).asText().orElse(""),
+          NodeHolds.Deviation.seconds(parts.get(2)));
+    }
+  }
 
   record Blocked(List<Obstacle> obstacles) implements Prepared {
     public Blocked {
       obstacles = List.copyOf(obstacles);
+    }
+
+    /** What another machine has said: items of other lengths are left out. */
+    static Blocked parse(int node, List<Json> conflicts) {
+      return new Blocked(
+          conflicts.stream()
+              .map(Json::items)
+              .filter(parts -> parts.size() == 3)
+              .map(parts -> Obstacle.parse(node, parts))
+              .toList());
     }
   }
 

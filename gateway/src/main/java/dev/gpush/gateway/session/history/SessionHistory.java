@@ -287,7 +287,10 @@ public final class SessionHistory implements AutoCloseable {
             + (head.startsWith(HEADS) ? "on " + head.substring(HEADS.length()) + ", " : "at ")
             + commit.substring(0, Math.min(SHORT_HASH, commit.length()))
             + (isSame ? ", as here" : ""));
-    state.cutAt().ifPresent(most -> all.add("its history begins at the newest " + most));
+    state
+        .cutAt()
+        .filter(_ -> there.shallow().equals(state.shallow()))
+        .ifPresent(most -> all.add("its history begins at the newest " + most));
     all.addAll(came);
     return String.join("; ", all);
   }

@@ -104,6 +104,7 @@ public final class Adoption {
       LedgerEntry leased = leased(session);
       session.change(_ -> leased.in(SessionState.READY, ""));
     }
+    links.restoreLease(session);
     links.observeSoon(session);
     return session;
   }

@@ -178,6 +178,7 @@ public final class PendingRequests {
       }
     }
     releases.sweepSoon(session, taking::end);
+    links.restoreLease(session);
     links.observeSoon(session);
     preferences.remember(config.root(), wish);
     changed.run();

@@ -46,7 +46,7 @@ final class LostLease {
         tryOnce(session, link, records);
         return;
       } catch (GpushException failed) {
-        if (!isLogged) {
+        if (!isLogged && !link.state().isFinal()) {
           LOG.log(
               System.Logger.Level.WARNING,
               "node 0 still has its first lease, session="

@@ -354,7 +354,7 @@ public final class SessionLinks {
         if (!resumed && session.entry().state() == SessionState.READY) {
           PeerSetup.start(session, node, tasks);
           if (node == 0) { // The others have the lease from it.
-            LostLease.restore(session, observePause, tasks);
+            restoreLease(session);
           }
           session
               .workIfAny()
@@ -363,6 +363,11 @@ public final class SessionLinks {
       }
       case LinkState.Idle _ -> {}
     }
+  }
+
+  /** Of a session that is ready; before, its idle time may not be known. */
+  public void restoreLease(LiveSession session) {
+    LostLease.restore(session, observePause, tasks);
   }
 
   private static void tellEnvironment(SessionWork work, int node) throws InterruptedException {
