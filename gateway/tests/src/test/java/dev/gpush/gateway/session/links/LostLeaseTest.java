@@ -69,6 +69,17 @@ final class LostLeaseTest {
     assertTrue(left > 540 && left <= LEFT.toSeconds(), () -> left + " s are left");
   }
 
+  /** It has the lease of its start, of which the backend says no other. */
+  private SessionView made(GatewaySessions gateway) throws Exception {
+    backend.isSilent = true;
+    SessionView made = gateway.up(ask(rig.project("project")), Talk.silent());
+    until("it was asked", () -> !backend.asked.isEmpty());
+    assertFalse(status(gateway).number("hard_left_s").isPresent());
+    backend.asked.clear();
+    backend.isSilent = false;
+    return made;
+  }
+
   private static void kill(SessionView session) {
     ProcessHandle.of(session.nodes().getFirst().agentPid()).orElseThrow().destroyForcibly();
   }
@@ -77,9 +88,8 @@ final class LostLeaseTest {
   @Test
   void isGivenAgainAlsoWhereTheBackendDoesNotAnswerAtFirst() throws Exception {
     GatewaySessions gateway = gateway();
-    SessionView made = gateway.up(ask(rig.project("project")), Talk.silent());
-    assertFalse(status(gateway).number("hard_left_s").isPresent());
-    backend.silences.set(2);
+    SessionView made = made(gateway);
+    backend.failures.set(2);
 
     kill(made);
     until("the next agent is linked", () -> !backend.asked.isEmpty());
@@ -88,11 +98,21 @@ final class LostLeaseTest {
     assertEquals(List.of(IDLE), backend.asked.stream().distinct().toList());
   }
 
+  /** The pod was replaced while its files were sent. */
+  @Test
+  void isGivenWhenTheSessionIsReady() throws Exception {
+    GatewaySessions gateway = gateway();
+
+    gateway.up(ask(rig.project("project")), Talk.silent());
+
+    awaitGiven(gateway);
+  }
+
   /** The pod was replaced while no gateway ran. */
   @Test
   void isGivenAgainByAGatewayThatStarts() throws Exception {
     GatewaySessions before = gateway();
-    before.up(ask(rig.project("project")), Talk.silent());
+    made(before);
     before.close();
 
     GatewaySessions gateway = gateway();
@@ -104,7 +124,8 @@ final class LostLeaseTest {
 
   /** A backend that knows when its gangs end. */
   private static final class Recorded extends PassingBackend {
-    private final AtomicInteger silences = new AtomicInteger();
+    private final AtomicInteger failures = new AtomicInteger();
+    private volatile boolean isSilent;
     private final List<Duration> asked = new CopyOnWriteArrayList<>();
 
     Recorded(FakeBackend real) {
@@ -118,10 +139,10 @@ final class LostLeaseTest {
 
     private Optional<LeaseTerms> lease(Gang gang, Duration idle) {
       asked.add(idle);
-      if (silences.getAndDecrement() > 0) {
+      if (failures.getAndDecrement() > 0) {
         throw new GpushException(new BackendFailure.Unavailable(name(), "no answer", "try again"));
       }
-      return Optional.of(new LeaseTerms(Optional.of(LEFT), idle));
+      return isSilent ? Optional.empty() : Optional.of(new LeaseTerms(Optional.of(LEFT), idle));
     }
   }
 }
