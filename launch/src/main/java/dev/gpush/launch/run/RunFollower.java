@@ -186,7 +186,7 @@ public final class RunFollower {
         throw failed;
       }
       merge.say(part.node(), RunTalk.lost(part.node()));
-      return Optional.of(NodeEnd.lost());
+      return Optional.empty();
     } finally {
       lines.finish();
     }
