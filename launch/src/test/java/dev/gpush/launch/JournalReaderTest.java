@@ -65,6 +65,23 @@ final class JournalReaderTest {
     assertEquals(11, Collections.frequency(node.calls(), "follow 1"));
   }
 
+  /** The run waits for this reader before it ends or is started again. */
+  @Test
+  void eventsAreAskedForOnceMoreWhenTheEndIsKnown() throws Exception {
+    var node = new FakeNode();
+    node.call("run.start", Json.object("run", 1, "spec", Json.object()));
+    var each = new FakeNode.Break(0, false);
+    node.breakStreams(
+        FakeNode.Reader.WATCH, Collections.nCopies(30, each).toArray(FakeNode.Break[]::new));
+    node.lose(1, Json.object("exit", 3));
+
+    NodeEnd end =
+        new JournalReader(node, 0, 1, Json.object("events", true)).follow((_, _, _) -> {});
+
+    assertEquals(Optional.of(3), end.end().exit());
+    assertEquals(2, Collections.frequency(node.calls(), "watch 1"));
+  }
+
   @Test
   void aLinkThatStaysOverIsTheEnd() {
     var over = new GpushException(new AgentFailure.LinkOver(0, "released"));

@@ -67,7 +67,8 @@ public final class JournalReader {
         }
         // A supervisor that was killed wrote no last record. A stream that was opened after its end
         // was known, and did not break, has delivered everything.
-        if (known.isPresent() && (isWhole || isLastTry())) {
+        // A reader of events needs no more than its files say, and the run waits for it.
+        if (known.isPresent() && (isWhole || selection.flag("events") || isLastTry())) {
           isCut = !isWhole;
           return known.get();
         }
