@@ -145,7 +145,7 @@ public final class RunFollower {
         record.parts(),
         part -> {
           try {
-            return readNode(record.number(), part, asked, before, merge);
+            return readNode(record, part, asked, before, merge);
           } catch (GpushException failed) {
             if (!(failed.failure() instanceof LaunchFailure.CutOutput)) {
               throw failed;
@@ -158,8 +158,9 @@ public final class RunFollower {
   }
 
   private Optional<NodeEnd> readNode(
-      int run, RunRecord.Part part, LogRequest asked, int before, RunMerge merge)
+      RunRecord record, RunRecord.Part part, LogRequest asked, int before, RunMerge merge)
       throws InterruptedException {
+    int run = record.number();
     LaunchNode launched = site.nodes().get(part.node());
     Json.Obj selection = selection(part, asked);
     if (before != NOW) {
@@ -169,6 +170,9 @@ public final class RunFollower {
     RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
     try {
       if (asked.follow() && before == NOW) {
+        if (record.asked().options().ranks().restarts() > 0) {
+          journal.mayRestart();
+        }
         NodeEnd end = journal.follow(lines::take);
         if (journal.isCut()) {
           throw new GpushException(new LaunchFailure.CutOutput(run, part.node()));
