@@ -8,6 +8,7 @@ import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunReason;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.journal.RunJournal;
@@ -40,24 +41,36 @@ public final class RunFollower {
       throws InterruptedException {
     // How the run ends counts more than what is cut of an earlier attempt.
     var cut = new CopyOnWriteArrayList<GpushException>();
+    int shown = watch.attempt() - 1;
     showEarlier(watch.record(), asked, output, cut);
     while (true) {
       int attempt = watch.attempt();
       RunRecord record = watch.record();
+      int node = record.parts().getFirst().node();
       var merge = new RunMerge(asked.ranks(), output, transports(record));
+      int missed = attempt - shown - 1;
+      if (missed > 0) {
+        merge.say(node, RunTalk.missed(missed, logs(record)));
+        sayRestart(watch, merge, node);
+        // The reader may have been slow with this, too.
+        shown = attempt - 1;
+        continue;
+      }
+      shown = attempt;
       read(record, asked, NOW, merge, cut);
       RunRecord last = watch.await(attempt);
       merge.finish(named(last.progress().failure()));
       if (watch.attempt() == attempt) {
         return last;
       }
-      int node = record.parts().getFirst().node();
-      int missed = watch.attempt() - attempt - 1;
-      if (missed > 0) {
-        merge.say(node, RunTalk.missed(missed, record.number()));
+      if (watch.attempt() == attempt + 1) {
+        sayRestart(watch, merge, node);
       }
-      watch.restart().ifPresent(why -> say(merge, node, why.failure(), why.number(), why.most()));
     }
+  }
+
+  private static void sayRestart(RunWatch watch, RunMerge merge, int node) {
+    watch.restart().ifPresent(why -> say(merge, node, why.failure(), why.number(), why.most()));
   }
 
   /**
@@ -107,6 +120,10 @@ public final class RunFollower {
       merge.finish(named(failure));
       say(merge, first.node(), failure, attempt - before, most);
     }
+  }
+
+  private String logs(RunRecord record) {
+    return new SessionCommands(Optional.of(site.name().text())).of("logs " + record.number());
   }
 
   private static void say(
