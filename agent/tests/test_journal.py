@@ -144,6 +144,23 @@ class JournalTest(unittest.TestCase):
         self.assertEqual([len(self.records(piece)) for piece in pieces], [1, 5, 1, 1, 1])
         self.assertEqual(rests, [1, 2, 5])
 
+    def test_reader_of_events_is_told_how_far_it_is_in_much_output(self):
+        """Else each of its streams that breaks begins before all of it again."""
+        written = self.journal()
+        written.write(3, journal.EVENT, b"{}")
+        for _ in range(40):
+            written.write(1, 0, b"x" * 60000)
+        written.write(3, journal.EVENT, b"[]")
+        source, given = follow.Picked(self.folder, 0, {"events": True}), []
+        data = source.read()
+        while data:
+            given += [json.loads(payload.decode()) for _, _, payload in self.records(data)]
+            data = source.read()
+        source.tail.close()
+        record = journal.HEADER.size + 60000
+        place = 18 + (2 * follow.CHUNK - 18) // record * record
+        self.assertEqual(given, [{}, {"event": "at", "offset": place}, {"event": "at", "offset": 18 + 40 * record}, []])
+
     def test_large_payload_is_cut_at_64_kib(self):
         self.journal().write(1, 0, b"x" * 150000)
         self.assertEqual([len(payload) for _, _, payload in self.records(self.read()[0])], [65536, 65536, 18928])

@@ -486,7 +486,9 @@ class ClaimTest(RunTest):
             old = self.follow(run, before=before).finish()
             self.assertEqual(old.of(0), b"try%d\n" % (6 - before))
             self.assertEqual(old.events("ended")[0]["exit"], 3)
+            self.assertEqual(self.follow(run, attempt=7 - before).finish().of(0), b"try%d\n" % (6 - before))
         self.assertEqual(self.follow(run, before=rundir.EARLIER + 1).finish().code, 3)
+        self.assertEqual([self.follow(run, attempt=attempt).finish().code for attempt in (2, 8)], [4, 4])
 
     def test_an_attempt_that_is_refused_or_forgotten_leaves_the_one_before(self):
         self.script("print('try' + os.environ['TRY'])\n")

@@ -19,11 +19,18 @@ def main(args, stdin_fd, stdout_fd):
     folder = rundir.folder_of(args.get("state"), args.get("run"))
     try:
         # The folder itself, not its name: the next attempt of the run takes that.
-        fd = os.open(rundir.attempt_of(folder or "", args.get("before") or 0), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        folder = "/proc/self/fd/%d" % fd
+        fd, folder = opened(rundir.attempt_of(folder or "", args.get("before") or 0))
     except (FileNotFoundError, NotADirectoryError):     # another failure says nothing about the run: it is not handled
         os.write(2, b'{"code": "not-found", "facts": {}}\n')
         return 3
+    if args.get("attempt") is not None:
+        later = rundir.read(folder, "lock").get("attempt", 0) - args["attempt"]
+        earlier = rundir.attempt_of(folder, later)
+        if later < 0 or not os.path.isdir(earlier):
+            os.close(fd)
+            return 4        # it is not kept; or the next one has no number yet, and the reader comes again
+        present, (fd, folder) = fd, opened(earlier)
+        os.close(present)
     offset = args.get("offset") or 0
     if args.get("ranks") is not None or args.get("events") or args.get("since_s") is not None:
         source = Picked(folder, offset, args)
@@ -40,6 +47,11 @@ def main(args, stdin_fd, stdout_fd):
         if watch is not None:
             watch.close()
     return 0
+
+
+def opened(folder):
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return fd, "/proc/self/fd/%d" % fd
 
 
 def copy(folder, source, out, watch, rest=lambda: time.sleep(REST)):
@@ -108,6 +120,9 @@ class Picked:
             out = self.pick(self.rest + data)
             if out:
                 return out
+            if len(data) == CHUNK:      # a reader that comes back does not begin before all this again
+                self.skipped, dropped, self.dropped = False, self.dropped, 0
+                return jump(self.tail.offset - len(self.rest), dropped)
 
     def pick(self, data):
         offset = self.tail.offset - len(data)

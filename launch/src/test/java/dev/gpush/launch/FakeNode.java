@@ -67,12 +67,22 @@ public final class FakeNode implements NodeCalls {
 
   private static final class Run {
     private final Json spec;
+    private final Optional<Run> before;
     private byte[] journal = Journals.event("{\"event\": \"started\"}");
     private boolean isOver;
     private Json exit = new Json.Null();
 
-    Run(Json spec) {
+    Run(Json spec, Optional<Run> before) {
       this.spec = spec;
+      this.before = before;
+    }
+
+    int attempt() {
+      return 1 + before.map(Run::attempt).orElse(0);
+    }
+
+    Run attempt(int number) {
+      return number == attempt() ? this : before.orElseThrow().attempt(number);
     }
   }
 
@@ -360,14 +370,14 @@ public final class FakeNode implements NodeCalls {
     }
     if (cutsStart) {
       cutsStart = false;
-      runs.putIfAbsent(run, new Run(params.object("spec")));
+      runs.putIfAbsent(run, new Run(params.object("spec"), Optional.empty()));
       throw new GpushException(new AgentFailure.LinkOver(1, "the test killed its agent"));
     }
     if (runs.containsKey(run) && !params.flag("again")) {
       throw refused("run.start", "exists");
     }
     specs.add(params.object("spec"));
-    runs.put(run, new Run(params.object("spec")));
+    runs.put(run, new Run(params.object("spec"), Optional.ofNullable(runs.get(run))));
     return Json.object("pid", 1);
   }
 
@@ -386,7 +396,8 @@ public final class FakeNode implements NodeCalls {
 
   private Json view(int number) {
     Run run = runs.get(number);
-    return Json.object("run", number, "alive", !run.isOver, "exit", run.exit, "spec", run.spec);
+    return Json.object("run", number, "alive", !run.isOver, "exit", run.exit, "spec", run.spec)
+        .with("attempt", run.attempt());
   }
 
   private static GpushException refused(String what, String code) {
@@ -408,6 +419,7 @@ public final class FakeNode implements NodeCalls {
         }
         return InputStream.nullInputStream();
       }
+      run = run.attempt(arguments.integer("attempt").orElse(run.attempt()));
       if (arguments.flag("follow")) {
         String since = arguments.get("since_s").isPresent() ? " since" : "";
         calls.add((arguments.flag("events") ? "watch " : "follow ") + number + since);

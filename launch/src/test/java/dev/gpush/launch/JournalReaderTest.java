@@ -11,6 +11,9 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.NodeEnd;
+import dev.gpush.launch.journal.RunJournal;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -63,6 +66,63 @@ final class JournalReaderTest {
     assertEquals(Optional.of(3), end.end().exit());
     assertTrue(reader.isCut());
     assertEquals(11, Collections.frequency(node.calls(), "follow 1"));
+  }
+
+  /** The run waits for this reader before it ends or is started again. */
+  @Test
+  void eventsAreAskedForOnceMoreWhenTheEndIsKnown() throws Exception {
+    var node = new FakeNode();
+    node.call("run.start", Json.object("run", 1, "spec", Json.object()));
+    var each = new FakeNode.Break(0, false);
+    node.breakStreams(
+        FakeNode.Reader.WATCH, Collections.nCopies(30, each).toArray(FakeNode.Break[]::new));
+    node.lose(1, Json.object("exit", 3));
+
+    NodeEnd end =
+        new JournalReader(node, 0, 1, Json.object("events", true)).follow((_, _, _) -> {});
+
+    assertEquals(Optional.of(3), end.end().exit());
+    assertEquals(2, Collections.frequency(node.calls(), "watch 1"));
+  }
+
+  /** Its place is one in the output of the first attempt. */
+  @Test
+  void aReaderWhoseStreamBreaksAfterARestartStaysInItsAttempt() throws Exception {
+    var node = new FakeNode();
+    Json.Obj start = Json.object("run", 1, "spec", Json.object(), "again", true);
+    node.call("run.start", start);
+    int first = Journals.event("{\"event\": \"started\"}").length;
+    node.breakStreams(FakeNode.Reader.FOLLOWER, new FakeNode.Break(first, false));
+    var reader = new JournalReader(node, 0, 1, Json.object());
+    reader.mayRestart();
+    var lines = new ArrayList<String>();
+
+    NodeEnd end =
+        reader.follow(
+            (_, channel, payload) -> {
+              if (channel == RunJournal.EVENT && lines.isEmpty()) {
+                lines.add("");
+                restart(node, start);
+              } else if (channel != RunJournal.EVENT) {
+                lines.add(new String(payload, StandardCharsets.UTF_8));
+              }
+            });
+
+    assertEquals(List.of("", "first"), lines);
+    assertEquals(Optional.of(7), end.end().exit());
+    assertFalse(reader.isCut());
+  }
+
+  private static void restart(FakeNode node, Json.Obj start) {
+    node.write(1, Journals.out(0, "first"));
+    node.end(1, "{\"exit\": 7, \"signal\": null, \"first\": null, \"stopped\": false}");
+    try {
+      node.call("run.start", start);
+    } catch (InterruptedException stop) {
+      throw new AssertionError(stop);
+    }
+    node.write(1, Journals.out(0, "second"));
+    node.end(1, "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}");
   }
 
   @Test

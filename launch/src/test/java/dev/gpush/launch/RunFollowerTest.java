@@ -75,12 +75,28 @@ final class RunFollowerTest {
         output.events());
   }
 
+  @Test
+  void anAttemptOnANodeThatIsLostSinceIsNotSaidToBeLost() throws Exception {
+    show(new AgentFailure.LinkOver(0, "preempted"));
+
+    assertEquals(
+        List.of(
+            "0: node 0 is lost, and what its ranks printed with it",
+            "0: how attempt 1 ended is not known; the run was started again"),
+        output.events());
+  }
+
   private static final class TwoAttempts extends CallsOnly {
     private final Failure ofTheFirst;
 
     TwoAttempts(Failure ofTheFirst) {
       super(_ -> Json.object("attempt", 2, "before", 1));
       this.ofTheFirst = ofTheFirst;
+    }
+
+    @Override
+    public boolean isLost() {
+      return ofTheFirst instanceof AgentFailure.LinkOver;
     }
 
     @Override

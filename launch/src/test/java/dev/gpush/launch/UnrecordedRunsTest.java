@@ -24,9 +24,11 @@ import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +46,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class UnrecordedRunsTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
+  private static final String MISSED =
+      "another attempt has ended meanwhile: gpush logs -s devbox 1 shows what is kept of the output";
 
   private static final String KILL = "stop 1 KILL another node could not start";
 
@@ -292,31 +296,69 @@ final class UnrecordedRunsTest {
         List.of("0: the output on node 0 ends here: the node cannot read the rest"), logs.events());
   }
 
+  /** The reader hears of it while the run's own end counts. */
+  @Test
+  void aNodeThatCannotReadOnIsNamedToAFollower() throws Exception {
+    launch("train.py");
+    var each = new FakeNode.Break(0, false);
+    nodes
+        .getFirst()
+        .breakStreams(
+            FakeNode.Reader.FOLLOWER, Collections.nCopies(30, each).toArray(FakeNode.Break[]::new));
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
+    for (FakeNode node : nodes) {
+      node.awaitCall("follow 1");
+    }
+    nodes.forEach(node -> node.end(1, OK));
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals(
+        List.of("0: the output on node 0 ends here: the node cannot read the rest"),
+        output.events());
+  }
+
+  /** Takes nothing before it goes on. */
+  private static final class SlowOutput implements RunOutput {
+    private final CountDownLatch isSlow = new CountDownLatch(1);
+    private final CountDownLatch goesOn = new CountDownLatch(1);
+    private final List<String> said = new CopyOnWriteArrayList<>();
+
+    private void take(String text) {
+      said.add(text);
+      isSlow.countDown();
+      try {
+        goesOn.await();
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    @Override
+    public void line(int node, int rank, boolean error, byte[] text) {
+      take(new String(text, StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public void restarting(int node, RunFailure failure, int restart, int most) {
+      take(restart + " of " + most);
+    }
+
+    @Override
+    public void event(int node, String text) {
+      take(text);
+    }
+  }
+
+  private void endAndAwaitRestart(int restart) throws InterruptedException {
+    nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 7")));
+    for (FakeNode node : nodes) {
+      node.awaitCalls("start 1 again", restart);
+    }
+  }
+
   @Test
   void aReaderWhoMissesAnAttemptHearsOfIt() throws Exception {
-    var goesOn = new CountDownLatch(1);
-    var said = new CopyOnWriteArrayList<String>();
-    var slow =
-        new RunOutput() {
-          @Override
-          public void line(int node, int rank, boolean error, byte[] text) {
-            try {
-              goesOn.await();
-            } catch (InterruptedException stop) {
-              Thread.currentThread().interrupt();
-            }
-          }
-
-          @Override
-          public void restarting(int node, RunFailure failure, int restart, int most) {
-            said.add(restart + " of " + most);
-          }
-
-          @Override
-          public void event(int node, String text) {
-            said.add(text);
-          }
-        };
+    var slow = new SlowOutput();
     launch(Asked.with(new RunRequest.Ranks(Optional.empty(), 2), Asked.run(folder, "train.py")));
     nodes.getFirst().write(1, Journals.out(0, "a\n"));
     Task<Optional<Integer>, RuntimeException> status =
@@ -324,20 +366,35 @@ final class UnrecordedRunsTest {
     for (FakeNode node : nodes) {
       node.awaitCall("follow 1");
     }
-    for (int restart = 1; restart <= 2; restart++) {
-      nodes.forEach(node -> node.end(1, OK.replace("\"exit\": 0", "\"exit\": 7")));
-      for (FakeNode node : nodes) {
-        node.awaitCalls("start 1 again", restart);
-      }
-    }
+    slow.isSlow.await();
+    endAndAwaitRestart(1);
+    endAndAwaitRestart(2);
     nodes.forEach(node -> node.end(1, OK));
     assertEquals(Optional.of(0), follow(1).get());
-    goesOn.countDown();
+    slow.goesOn.countDown();
 
     assertEquals(Optional.of(0), status.get());
-    assertEquals(
-        List.of("another attempt has ended meanwhile: gpush logs 1 shows the output", "2 of 2"),
-        said);
+    assertEquals(List.of("a", MISSED, "2 of 2"), slow.said);
+  }
+
+  @Test
+  void aReaderWhoMissesAnAttemptWhileOneIsNamedHearsOfIt() throws Exception {
+    var slow = new SlowOutput();
+    launch(Asked.with(new RunRequest.Ranks(Optional.empty(), 2), Asked.run(folder, "train.py")));
+    Task<Optional<Integer>, RuntimeException> status =
+        tasks.fork("slow", () -> launcher.follow(1, FakeOutput.UNTIL_ITS_END, slow));
+    for (FakeNode node : nodes) {
+      node.awaitCall("follow 1");
+    }
+    endAndAwaitRestart(1);
+    slow.isSlow.await();
+    endAndAwaitRestart(2);
+    nodes.forEach(node -> node.end(1, OK));
+    assertEquals(Optional.of(0), follow(1).get());
+    slow.goesOn.countDown();
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals(List.of("1 of 2", MISSED, "2 of 2"), slow.said);
   }
 
   /** What no code expects must not leave readers waiting. */

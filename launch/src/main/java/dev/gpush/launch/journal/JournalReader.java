@@ -16,6 +16,8 @@ import java.util.Optional;
  * last whole record ended. One thread.
  */
 public final class JournalReader {
+  private static final String ATTEMPT = "attempt";
+
   /** A stream that ended too early is opened again after this. */
   private static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -28,8 +30,10 @@ public final class JournalReader {
   private final NodeCalls node;
   private final int index;
   private final int run;
-  private final Json.Obj selection;
   private final RunJournal journal;
+
+  // With the attempt, once it is known.
+  private Json.Obj selection;
 
   // The result in the journal's last record, once it was read.
   private Optional<NodeEnd> end = Optional.empty();
@@ -38,6 +42,7 @@ public final class JournalReader {
   private int tries;
   private long read;
 
+  private boolean mayRestart;
   private boolean isCut;
 
   /**
@@ -52,6 +57,11 @@ public final class JournalReader {
     this.journal = new RunJournal(index, 0);
   }
 
+  /** The run may be started again: {@link #follow} then asks first which attempt it follows. */
+  public void mayRestart() {
+    mayRestart = true;
+  }
+
   /**
    * Gives existing and new records, until this node's part of the run has ended. If the node cannot
    * read them all, its files say how that was, and the reader {@link #isCut}.
@@ -61,17 +71,23 @@ public final class JournalReader {
     int over = 0;
     while (true) {
       try {
+        if (mayRestart && selection.get(ATTEMPT).isEmpty()) {
+          known = ended();
+        }
         boolean isWhole = stream(true, entries);
         if (end.isPresent()) {
           return end.get();
         }
         // A supervisor that was killed wrote no last record. A stream that was opened after its end
         // was known, and did not break, has delivered everything.
-        if (known.isPresent() && (isWhole || isLastTry())) {
+        // A reader of events needs no more than its files say, and the run waits for it.
+        if (known.isPresent() && (isWhole || selection.flag("events") || isLastTry())) {
           isCut = !isWhole;
           return known.get();
         }
-        known = ended();
+        if (known.isEmpty()) {
+          known = ended();
+        }
         over = 0;
         if (known.isPresent() && isWhole) {
           continue;
@@ -145,10 +161,17 @@ public final class JournalReader {
     entries.take(rank, channel, payload);
   }
 
-  /** The result in the node's files; empty while the run continues there. */
+  /** The result in the node's files; empty while the attempt continues there. */
   private Optional<NodeEnd> ended() throws InterruptedException {
     try {
       Json status = node.call("run.status", Json.object("run", run));
+      int present = status.integer(ATTEMPT).orElse(1);
+      int followed = selection.integer(ATTEMPT).orElse(present);
+      selection = selection.with(ATTEMPT, followed);
+      if (followed != present) {
+        // The files say how another one is; if this one has a result, its last record says it.
+        return Optional.of(NodeEnd.lost());
+      }
       return status.get("exit").map(NodeEnd::from);
     } catch (GpushException failed) {
       if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)

@@ -107,12 +107,16 @@ public final class RunTalk {
     return "how attempt " + attempt + " ended is not known; the run was started again";
   }
 
-  /** Said to a reader who was so slow that attempts have come and gone. */
-  public static String missed(int attempts, int run) {
+  /**
+   * Said to a reader who was so slow that attempts have come and gone.
+   *
+   * @param logs the command
+   */
+  public static String missed(int attempts, String logs) {
     return (attempts == 1 ? "another attempt has" : attempts + " other attempts have")
-        + " ended meanwhile: gpush logs "
-        + run
-        + " shows the output";
+        + " ended meanwhile: "
+        + logs
+        + " shows what is kept of the output";
   }
 
   /** Said where not all output of a node was brought. */

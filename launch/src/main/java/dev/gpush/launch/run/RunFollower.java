@@ -8,6 +8,7 @@ import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunReason;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.SessionCommands;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.journal.RunJournal;
@@ -40,24 +41,36 @@ public final class RunFollower {
       throws InterruptedException {
     // How the run ends counts more than what is cut of an earlier attempt.
     var cut = new CopyOnWriteArrayList<GpushException>();
+    int shown = watch.attempt() - 1;
     showEarlier(watch.record(), asked, output, cut);
     while (true) {
       int attempt = watch.attempt();
       RunRecord record = watch.record();
+      int node = record.parts().getFirst().node();
       var merge = new RunMerge(asked.ranks(), output, transports(record));
+      int missed = attempt - shown - 1;
+      if (missed > 0) {
+        merge.say(node, RunTalk.missed(missed, logs(record)));
+        sayRestart(watch, merge, node);
+        // The reader may have been slow with this, too.
+        shown = attempt - 1;
+        continue;
+      }
+      shown = attempt;
       read(record, asked, NOW, merge, cut);
       RunRecord last = watch.await(attempt);
       merge.finish(named(last.progress().failure()));
       if (watch.attempt() == attempt) {
         return last;
       }
-      int node = record.parts().getFirst().node();
-      int missed = watch.attempt() - attempt - 1;
-      if (missed > 0) {
-        merge.say(node, RunTalk.missed(missed, record.number()));
+      if (watch.attempt() == attempt + 1) {
+        sayRestart(watch, merge, node);
       }
-      watch.restart().ifPresent(why -> say(merge, node, why.failure(), why.number(), why.most()));
     }
+  }
+
+  private static void sayRestart(RunWatch watch, RunMerge merge, int node) {
+    watch.restart().ifPresent(why -> say(merge, node, why.failure(), why.number(), why.most()));
   }
 
   /**
@@ -109,6 +122,10 @@ public final class RunFollower {
     }
   }
 
+  private String logs(RunRecord record) {
+    return new SessionCommands(Optional.of(site.name().text())).of("logs " + record.number());
+  }
+
   private static void say(
       RunMerge merge, int node, Optional<RunFailure> failure, int restart, int most) {
     failure.ifPresentOrElse(
@@ -145,7 +162,7 @@ public final class RunFollower {
         record.parts(),
         part -> {
           try {
-            return readNode(record.number(), part, asked, before, merge);
+            return readNode(record, part, asked, before, merge);
           } catch (GpushException failed) {
             if (!(failed.failure() instanceof LaunchFailure.CutOutput)) {
               throw failed;
@@ -158,8 +175,9 @@ public final class RunFollower {
   }
 
   private Optional<NodeEnd> readNode(
-      int run, RunRecord.Part part, LogRequest asked, int before, RunMerge merge)
+      RunRecord record, RunRecord.Part part, LogRequest asked, int before, RunMerge merge)
       throws InterruptedException {
+    int run = record.number();
     LaunchNode launched = site.nodes().get(part.node());
     Json.Obj selection = selection(part, asked);
     if (before != NOW) {
@@ -169,6 +187,9 @@ public final class RunFollower {
     RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
     try {
       if (asked.follow() && before == NOW) {
+        if (record.asked().options().ranks().restarts() > 0) {
+          journal.mayRestart();
+        }
         NodeEnd end = journal.follow(lines::take);
         if (journal.isCut()) {
           throw new GpushException(new LaunchFailure.CutOutput(run, part.node()));
@@ -186,7 +207,7 @@ public final class RunFollower {
         throw failed;
       }
       merge.say(part.node(), RunTalk.lost(part.node()));
-      return Optional.of(NodeEnd.lost());
+      return Optional.empty();
     } finally {
       lines.finish();
     }
