@@ -42,7 +42,7 @@ if user:
     os.setgid(user)
     os.setuid(user)
 if left:
-    for name in ("rename", "unlink", "mkdir", "rmdir", "symlink", "write", "chmod", "utime"):
+    for name in ("rename", "link", "unlink", "mkdir", "rmdir", "symlink", "write", "chmod", "utime"):
         setattr(os, name, counted(getattr(os, name)))
 sys.exit(sync.main({}, 0, 1))
 """

@@ -304,9 +304,13 @@ class Commit:
 
     def _delete(self, path):
         parts = path.encode("utf-8").split(b"/")
-        if self.held.is_ours(path, self.held.live(self.tree, path, parts)):
+        live = self.held.live(self.tree, path, parts)
+        if self.held.is_ours(path, live):
+            folder = self.tree.folder(parts[:-1])
+            aside = self._aside(folder, parts[-1], live)
             self.tree.remove(parts)
-            self.tree.remove_bytecode(parts)
+            if self._is_spared(aside, folder, parts[-1], live):
+                self.tree.remove_bytecode(parts)
 
     def prune(self, deleted):
         """Folders that we made and that are empty now go."""
@@ -398,7 +402,10 @@ class Commit:
             self._date(source, parts, live)
         before = os.lstat(source)
         folder = self.tree.folder(parts[:-1])
+        aside = self._aside(folder, parts[-1], live)
         self._move(source, folder, parts[-1], kind, content)
+        if not self._is_spared(aside, folder, parts[-1], live):
+            return None
         after = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             return [0, 0, 0, 0]  # it was changed just now, so no stamp proves its content
@@ -434,6 +441,29 @@ class Commit:
                 self.tree.remove_bytecode(parts)
             now = max(now, old + 1)
         os.utime(source, ns=(now, now))
+
+    def _aside(self, folder, name, live):
+        """A second name of what is replaced, because a user may be writing into it just now; None where there is nothing or no such name."""
+        aside = self.stage.of("before")
+        if live.kind != FILE:
+            return None
+        self._unlink(aside)
+        try:
+            os.link(name, aside, src_dir_fd=folder, follow_symlinks=False)
+            return aside
+        except OSError:
+            return None
+
+    def _is_spared(self, aside, folder, name, live):
+        """Whether what was there is as it was looked at, and is gone; else it is put back. Its ctime is another one through its second name."""
+        if aside is None:
+            return True
+        size, modified, _, inode = stamp_of(os.lstat(aside))
+        if [size, modified, inode] != [live.stamp[0], live.stamp[1], live.stamp[3]]:
+            os.rename(aside, name, dst_dir_fd=folder)
+            return False
+        os.unlink(aside)
+        return True
 
     def _move(self, source, folder, name, kind, content):
         try:

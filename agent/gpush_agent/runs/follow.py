@@ -120,7 +120,7 @@ class Picked:
             out = self.pick(self.rest + data)
             if out:
                 return out
-            if len(data) == CHUNK:      # a reader that comes back does not begin before all this again
+            if len(data) == CHUNK and not self.from_ms:      # a reader that comes back does not begin before all this again
                 self.skipped, dropped, self.dropped = False, self.dropped, 0
                 return jump(self.tail.offset - len(self.rest), dropped)
 

@@ -171,4 +171,4 @@ def _view(state, run):
     alive = rundir.is_alive(folder)
     exit = rundir.read(folder, "exit.json") if alive else rundir.result(folder)
     return {"run": run, "alive": alive, "exit": exit or None, "spec": spec,
-            "attempt": rundir.read(folder, "lock").get("attempt", 1), "before": rundir.earlier(folder)}
+            "attempt": rundir.read(folder, "lock").get("attempt"), "before": rundir.earlier(folder)}

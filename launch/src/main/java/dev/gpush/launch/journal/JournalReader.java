@@ -165,10 +165,11 @@ public final class JournalReader {
   private Optional<NodeEnd> ended() throws InterruptedException {
     try {
       Json status = node.call("run.status", Json.object("run", run));
-      int present = status.integer(ATTEMPT).orElse(1);
-      int followed = selection.integer(ATTEMPT).orElse(present);
-      selection = selection.with(ATTEMPT, followed);
-      if (followed != present) {
+      Optional<Integer> present = status.integer(ATTEMPT);
+      if (present.isPresent() && selection.get(ATTEMPT).isEmpty()) {
+        selection = selection.with(ATTEMPT, present.get());
+      }
+      if (present.isPresent() && !selection.integer(ATTEMPT).equals(present)) {
         // The files say how another one is; if this one has a result, its last record says it.
         return Optional.of(NodeEnd.lost());
       }
