@@ -193,6 +193,19 @@ final class UnrecordedRunsTest {
     assertEquals(List.of("1:0", "1:1"), left.slots());
   }
 
+  /** Its agent is replaced before it answers, so that it is not known whether they started. */
+  @Test
+  void ranksOfANodeThatHasNotAnsweredAStartAreEndedLater() throws Exception {
+    nodes.getFirst().fail("run.stop", CUT);
+    nodes.getLast().cutStart();
+    nodes.getLast().fail("run.status", CUT);
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(Optional.of(137), follow(1).get());
+    nodes.forEach(node -> assertTrue(node.calls().contains(KILL), node.calls()::toString));
+  }
+
   /** It never was one for the user, so that nothing asks about it or waits for it. */
   @Test
   void whatAFailedStartHasLeftIsNoRunInProgressAndIsEndedByTheNextGateway() throws Exception {

@@ -52,7 +52,7 @@ public final class RunStart {
 
   /** Called when a start has failed and could not end what it had started. */
   public interface Left {
-    /** On these of its nodes ranks may go on: a link is cut. */
+    /** On these of its nodes ranks may go on: a link is cut, or it is not known if they started. */
     void on(List<Integer> nodes) throws InterruptedException;
   }
 
@@ -167,13 +167,14 @@ public final class RunStart {
       throws InterruptedException {
     takeSnapshots(each, again);
     long begun = clock.nanos();
+    var unsure = new ConcurrentSkipListSet<Integer>();
     var starts = new ArrayList<Work<Long, RuntimeException>>();
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
       Json.Obj params = Json.object("run", run, "spec", each.get(i), "again", again);
       starts.add(
           () -> {
-            long at = startNode(node, params, begun);
+            long at = startNode(node, params, begun, unsure);
             running.add(node);
             return at;
           });
@@ -190,16 +191,27 @@ public final class RunStart {
       if (!isStarted) {
         end(running);
         if (!running.isEmpty()) {
+          running.addAll(unsure);
           left.on(List.copyOf(running));
         }
       }
     }
   }
 
-  private long startNode(int node, Json.Obj params, long begun) throws InterruptedException {
+  /**
+   * @param unsure has the node until it has answered
+   */
+  private long startNode(int node, Json.Obj params, long begun, Set<Integer> unsure)
+      throws InterruptedException {
+    unsure.add(node);
     try {
-      return startNode(nodes.get(node), params, begun);
+      long at = startNode(nodes.get(node), params, begun);
+      unsure.remove(node);
+      return at;
     } catch (GpushException refused) {
+      if (refused.failure() instanceof AgentFailure.Refused) {
+        unsure.remove(node);
+      }
       throw isRefused(refused, "exists") ? new NumberTaken(refused) : at(node, refused);
     }
   }
