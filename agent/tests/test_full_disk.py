@@ -144,12 +144,16 @@ class RefusedTest(base.RunTest):
 
     def test_a_stop_that_a_broken_disk_refuses_ends_the_ranks(self):
         for word in ("INT", "KILL"):
-            run = self.starting()
+            self.script("print('ready', flush=True)\nwhile True:\n    time.sleep(1)\n")
+            run = self.start(self.spec(procs=1, world=1, slots=["0"]))
+            output = self.follow(run)
+            base.until(lambda: b"ready" in output.of(0), what="the rank")
             for name in ("stop.json.new", "stop.json"):
                 self.in_place_of(run, name)
             self.stop(run, word)
-            self.follow(run).finish()
-            self.assertTrue(self.status(run)["exit"]["stopped"], word)
+            output.finish()
+            ended = self.status(run)["exit"]
+            self.assertEqual((ended["stopped"], ended["signal"]), (True, 9 if word == "KILL" else 15))
 
     def test_a_full_disk_that_refuses_a_stop_gives_the_grace_of_the_run_once(self):
         self.agent.config["taken_s"] = 1000     # without stop.json it must not look like the end of a Slurm job

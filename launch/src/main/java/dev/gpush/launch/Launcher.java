@@ -191,12 +191,13 @@ public final class Launcher implements AutoCloseable {
 
   private void adopt(Json run) {
     RunRecord.from(run.object("spec").object("about"))
-        .filter(record -> history.find(record.number()).isEmpty())
+        .filter(record -> !watches.containsKey(record.number()))
         .filter(
             record ->
                 record.parts().stream()
                     .allMatch(part -> part.node() >= 0 && part.node() < site.nodes().size()))
-        .ifPresent(record -> history.keep(record.in(RunView.State.RUNNING)));
+        .flatMap(record -> history.adopt(record.in(RunView.State.RUNNING)))
+        .ifPresent(left -> RunStart.killLater(site, left, tasks));
   }
 
   /**
@@ -346,7 +347,7 @@ public final class Launcher implements AutoCloseable {
     Json.Obj about = record.in(RunView.State.RUNNING).about();
     return new RunStart(
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList(),
-        record.number(),
+        record,
         port -> plan.specs(record.number(), port, restart, about),
         clock,
         tasks);

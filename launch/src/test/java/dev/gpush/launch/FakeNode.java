@@ -318,6 +318,13 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
+  /** What was to fail fails no more. */
+  void mend() {
+    synchronized (lock) {
+      failures.clear();
+    }
+  }
+
   /** An answer has room for this many runs from now on. */
   void listAtMost(int count) {
     synchronized (lock) {

@@ -1,6 +1,7 @@
 package dev.gpush.launch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -196,17 +197,27 @@ final class UnrecordedRunsTest {
     assertEquals(List.of("1:0", "1:1"), left.slots());
   }
 
+  /** Its agent is replaced before it answers, so that it is not known whether they started. */
+  @Test
+  void ranksOfANodeThatHasNotAnsweredAStartAreEndedLater() throws Exception {
+    nodes.getFirst().fail("run.stop", CUT);
+    nodes.getLast().cutStart();
+    nodes.getLast().fail("run.status", CUT);
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(Optional.of(137), follow(1).get());
+    nodes.forEach(node -> assertTrue(node.calls().contains(KILL), node.calls()::toString));
+  }
+
   /** It never was one for the user, so that nothing asks about it or waits for it. */
   @Test
   void whatAFailedStartHasLeftIsNoRunInProgressAndIsEndedByTheNextGateway() throws Exception {
-    nodes.getFirst().interruptKeep();
-    for (int call = 1; call <= 2; call++) {
-      nodes.getLast().fail("run.stop", new AgentFailure.Refused("run.stop", "x", Json.object()));
-    }
-    assertThrows(InterruptedException.class, () -> launch("train.py"));
+    leaveOnLastNode(100);
     assertEquals(RunView.State.STOPPING, launcher.find(Optional.of(1)).state());
     assertEquals(List.of(), launcher.running());
     launcher.close();
+    nodes.getLast().mend();
     launcher = launcher();
 
     launcher.attach(Set.of(0, 1));
@@ -216,13 +227,63 @@ final class UnrecordedRunsTest {
   }
 
   @Test
+  void aNodeThatRefusesToEndWhatAFailedStartHasLeftIsAskedAgain() throws Exception {
+    leaveOnLastNode(2);
+
+    assertEquals(Optional.of(137), follow(1).get());
+    assertEquals(RunView.State.STOPPED, launcher.find(Optional.of(1)).state());
+  }
+
+  /** Nodes that no longer have it were given its number by another laptop. */
+  @Test
+  void aRunThatHasTheNumberOfWhatAFailedStartHasLeftIsAdoptedAndGoesOn() throws Exception {
+    leaveOnLastNode(100);
+    launcher.close();
+    FakeNode node = nodes.getLast();
+    node.mend();
+    node.call("run.stop", Json.object("run", 1, "forget", true));
+    Json.Obj about = node.specs().getFirst().object("about");
+    Json.Obj other =
+        about
+            .with("started", "2020-01-01T00:00:00Z")
+            .with("parts", Json.array(about.items("parts").subList(1, 2)));
+    node.call("run.start", Json.object("run", 1, "spec", Json.object("about", other)));
+    launcher = launcher();
+
+    launcher.attach(Set.of(0, 1));
+
+    node.awaitCall("watch 1");
+    assertEquals(1, launcher.running().size());
+    assertFalse(node.calls().contains(KILL), node.calls()::toString);
+  }
+
+  @Test
+  void whatAFailedStartHasLeftOnNodesThatNoLongerHaveItIsOver() throws Exception {
+    leaveOnLastNode(100);
+    nodes.getLast().mend();
+    nodes.getLast().call("run.stop", Json.object("run", 1, "forget", true));
+
+    assertEquals(
+        RunView.State.STOPPED, launcher.stop(1, "INT", Duration.ofSeconds(1), talk).state());
+  }
+
+  private void leaveOnLastNode(int refusals) {
+    nodes.getFirst().interruptKeep();
+    for (int call = 1; call <= refusals; call++) {
+      nodes.getLast().fail("run.stop", new AgentFailure.Refused("run.stop", "x", Json.object()));
+    }
+    assertThrows(InterruptedException.class, () -> launch("train.py"));
+  }
+
+  @Test
   void theRunOfAnotherLaptopIsNotEndedWithWhatAFailedStartHasLeft() throws Exception {
     nodes.getLast().call("run.start", Json.object("run", 1, "spec", Json.object()));
     nodes.getFirst().fail("run.stop", CUT);
 
     assertEquals(2, launch("train.py").number());
 
-    nodes.getFirst().awaitCall(KILL);
+    assertEquals(Optional.of(137), follow(1).get());
+    assertFalse(nodes.getLast().calls().contains(KILL), nodes.getLast().calls()::toString);
     assertEquals(2, nodes.getLast().call("run.list", Json.object("alive", true)).items().size());
   }
 

@@ -106,6 +106,25 @@ public final class RunHistory {
     }
   }
 
+  /**
+   * As {@link #keep}, of a run that a node reports, unless its number is known. It replaces what a
+   * failed start of another run has left with its number.
+   *
+   * @return what it has replaced, if that may still go on
+   */
+  public Optional<RunRecord> adopt(RunRecord run) {
+    Optional<RunRecord> known;
+    synchronized (this) {
+      known = find(run.number());
+      if (known.isPresent() && (!isLeft(run.number()) || known.get().isThat(run.about()))) {
+        return Optional.empty();
+      }
+      left.remove(run.number());
+    }
+    keep(run);
+    return known.filter(old -> !old.state().isOver());
+  }
+
   /** As {@link #keep}, of a start that has failed and could not end all ranks. */
   public void leave(RunRecord record) {
     synchronized (this) {

@@ -189,6 +189,11 @@ public record RunRecord(
     parts = List.copyOf(parts);
   }
 
+  /** Whether a node has this run under its number; another gateway may have used that, too. */
+  boolean isThat(Json about) {
+    return about.text("started").equals(Optional.of(progress.started().toString()));
+  }
+
   int ranks() {
     return parts.stream().mapToInt(Part::ranks).sum();
   }

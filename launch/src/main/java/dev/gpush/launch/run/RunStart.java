@@ -7,11 +7,11 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeoutException;
@@ -35,12 +35,10 @@ public final class RunStart {
   private static final Duration PAUSE = Duration.ofMillis(50);
 
   /** A node that could not be asked to end its ranks is asked again after this. */
-  private static final Duration AGAIN = Duration.ofMillis(200);
-
-  /** So often in a row a link that is over may still be one whose agent was just replaced. */
-  private static final int MOST_OVER = 3;
+  private static final Duration AGAIN = Duration.ofSeconds(1);
 
   private final List<NodeCalls> nodes;
+  private final RunRecord record;
   private final int run;
   private final Specs specs;
   private final Clock clock;
@@ -54,8 +52,8 @@ public final class RunStart {
 
   /** Called when a start has failed and could not end what it had started. */
   public interface Left {
-    /** On these of its nodes ranks may go on, as where a link is cut. */
-    void on(List<Integer> started) throws InterruptedException;
+    /** On these of its nodes ranks may go on: a link is cut, or it is not known if they started. */
+    void on(List<Integer> nodes) throws InterruptedException;
   }
 
   /** The number is in use on a node: another gateway gave it to another run. */
@@ -68,16 +66,23 @@ public final class RunStart {
   /**
    * @param nodes of the run, in the order of their specs
    */
-  public RunStart(List<NodeCalls> nodes, int run, Specs specs, Clock clock, Tasks tasks) {
-    this(nodes, run, specs, clock, tasks, ENDING);
+  public RunStart(List<NodeCalls> nodes, RunRecord record, Specs specs, Clock clock, Tasks tasks) {
+    this(nodes, record, specs, clock, tasks, ENDING);
   }
 
   /**
    * @param ending how long a node may take to end what it has started
    */
-  RunStart(List<NodeCalls> nodes, int run, Specs specs, Clock clock, Tasks tasks, Duration ending) {
+  RunStart(
+      List<NodeCalls> nodes,
+      RunRecord record,
+      Specs specs,
+      Clock clock,
+      Tasks tasks,
+      Duration ending) {
     this.nodes = List.copyOf(nodes);
-    this.run = run;
+    this.record = record;
+    this.run = record.number();
     this.specs = specs;
     this.clock = clock;
     this.tasks = tasks;
@@ -93,9 +98,9 @@ public final class RunStart {
    */
   public List<Long> start(boolean again) throws InterruptedException {
     Left left =
-        started ->
-            started.forEach(
-                node -> tasks.start("kill-" + node, () -> killLater(nodes.get(node), run)));
+        nodesLeft ->
+            nodesLeft.forEach(
+                node -> tasks.start("kill-" + node, () -> killLater(nodes.get(node), record)));
     return start(again, () -> {}, left);
   }
 
@@ -155,20 +160,21 @@ public final class RunStart {
   }
 
   /**
-   * @param running gets the nodes that have started; after a failure those that could not be ended
+   * @param running gets the nodes that have started; after a failure those where ranks may go on
    */
   private List<Long> startOnce(
       List<Json.Obj> each, boolean again, Tasks.Action last, Set<Integer> running, Left left)
       throws InterruptedException {
     takeSnapshots(each, again);
     long begun = clock.nanos();
+    var unsure = new ConcurrentSkipListSet<Integer>();
     var starts = new ArrayList<Work<Long, RuntimeException>>();
     for (int i = 0; i < nodes.size(); i++) {
       int node = i;
       Json.Obj params = Json.object("run", run, "spec", each.get(i), "again", again);
       starts.add(
           () -> {
-            long at = startNode(node, params, begun);
+            long at = startNode(node, params, begun, unsure);
             running.add(node);
             return at;
           });
@@ -185,16 +191,27 @@ public final class RunStart {
       if (!isStarted) {
         end(running);
         if (!running.isEmpty()) {
+          running.addAll(unsure);
           left.on(List.copyOf(running));
         }
       }
     }
   }
 
-  private long startNode(int node, Json.Obj params, long begun) throws InterruptedException {
+  /**
+   * @param unsure has the node until it has answered
+   */
+  private long startNode(int node, Json.Obj params, long begun, Set<Integer> unsure)
+      throws InterruptedException {
+    unsure.add(node);
     try {
-      return startNode(nodes.get(node), params, begun);
+      long at = startNode(nodes.get(node), params, begun);
+      unsure.remove(node);
+      return at;
     } catch (GpushException refused) {
+      if (refused.failure() instanceof AgentFailure.Refused) {
+        unsure.remove(node);
+      }
       throw isRefused(refused, "exists") ? new NumberTaken(refused) : at(node, refused);
     }
   }
@@ -221,7 +238,7 @@ public final class RunStart {
         node.call("run.start", params);
         return asked + (clock.nanos() - asked) / 2;
       } catch (GpushException failed) {
-        if (failed.failure() instanceof AgentFailure.LinkOver && isStarted(node, params)) {
+        if (failed.failure() instanceof AgentFailure.LinkOver && isStarted(node)) {
           return clock.nanos();
         }
         if (!isRefused(failed, "starting") || clock.nanos() - begun > STARTING.toNanos()) {
@@ -233,18 +250,21 @@ public final class RunStart {
   }
 
   /** Whether it runs, on a node whose agent was replaced before it answered. */
-  private boolean isStarted(NodeCalls node, Json.Obj params) throws InterruptedException {
+  private boolean isStarted(NodeCalls node) throws InterruptedException {
     try {
-      Json status = node.call("run.status", Json.object("run", run));
-      // Another gateway may have given the number to a run of its own.
-      return status.flag("alive") && begun(status).equals(begun(params));
+      Json status = status(node, run);
+      return status.flag("alive") && record.isThat(about(status));
     } catch (GpushException unknown) {
       return false;
     }
   }
 
-  private static Optional<String> begun(Json run) {
-    return run.object("spec").object("about").text("started");
+  private static Json status(NodeCalls node, int run) throws InterruptedException {
+    return node.call("run.status", Json.object("run", run));
+  }
+
+  private static Json about(Json status) {
+    return status.object("spec").object("about");
   }
 
   /**
@@ -275,22 +295,36 @@ public final class RunStart {
     }
   }
 
-  /** Kills what runs there once the node answers: a call waits while its link is cut. */
-  static void killLater(NodeCalls node, int run) throws InterruptedException {
-    int over = 0;
-    while (over <= MOST_OVER && !node.isLost()) {
+  /** Kills it on all its nodes, each once it answers. */
+  public static void killLater(LaunchSite site, RunRecord record, Tasks tasks) {
+    for (RunRecord.Part part : record.parts()) {
+      NodeCalls node = site.nodes().get(part.node()).calls();
+      tasks.start("kill-" + part.node(), () -> killLater(node, record));
+    }
+  }
+
+  /**
+   * Kills it there once the node answers; a call waits while its link is cut.
+   *
+   * @return false where it is not there; its number may be that of another gateway's run
+   */
+  static boolean killLater(NodeCalls node, RunRecord record) throws InterruptedException {
+    int run = record.number();
+    while (!node.isLost()) {
       try {
-        node.call("run.stop", kill(run));
-        return;
-      } catch (GpushException failed) {
-        boolean isOver = failed.failure() instanceof AgentFailure.LinkOver;
-        if (!isOver && !NodeCalls.mayPass(failed)) {
-          return;
+        if (!record.isThat(about(status(node, run)))) {
+          return false;
         }
-        over = isOver ? over + 1 : 0;
+        node.call("run.stop", kill(run));
+        return true;
+      } catch (GpushException failed) {
+        if (isRefused(failed, "not-found")) {
+          return false;
+        }
       }
       Thread.sleep(AGAIN);
     }
+    return false;
   }
 
   private static Json.Obj kill(int run) {
@@ -302,7 +336,7 @@ public final class RunStart {
     node.call("run.stop", kill(run));
     long begun = clock.nanos();
     while (clock.nanos() - begun < ending.toNanos()) {
-      if (node.call("run.status", Json.object("run", run)).get("exit").isPresent()) {
+      if (status(node, run).get("exit").isPresent()) {
         // It never was a run, so its record is removed.
         node.call("run.stop", kill(run).with("forget", true));
         return true;

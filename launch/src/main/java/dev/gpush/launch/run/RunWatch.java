@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * Watches a run in progress: follows the events of all its nodes, stops the others when a rank
@@ -92,7 +93,7 @@ public final class RunWatch {
 
   /**
    * Returns at once; {@code over} is called when there is nothing more to watch. What is left of a
-   * start that has failed is also killed.
+   * start that has failed is killed first.
    *
    * @throws InterruptedException when the launcher has been closed
    */
@@ -116,9 +117,6 @@ public final class RunWatch {
     if (!isStarted) {
       over.run();
       throw new InterruptedException("run " + record().number() + " is watched no more");
-    }
-    if (history.isLeft(record().number())) {
-      record().parts().forEach(part -> tasks.start("kill-" + part.node(), () -> kill(part.node())));
     }
   }
 
@@ -214,6 +212,10 @@ public final class RunWatch {
   }
 
   private void watch() throws InterruptedException {
+    if (isLeft() && !isKilled()) {
+      become(now -> now.over(RunView.State.STOPPED, now.exit(), clock.now(), Optional.empty()));
+      return;
+    }
     int ports = 0;
     int restarts = 0;
     while (true) {
@@ -350,6 +352,10 @@ public final class RunWatch {
 
   /** Tells all nodes, also if one refuses; one that does not know the run has nothing to end. */
   public void stop(String signal, Duration grace, String why) throws InterruptedException {
+    if (isLeft()) {
+      // It is being killed, and on some of its nodes its number may be that of another run.
+      return;
+    }
     double seconds = grace.toMillis() / 1000.0;
     Json.Obj order =
         Json.object("run", record().number(), "signal", signal, "grace_s", seconds, "why", why);
@@ -371,8 +377,24 @@ public final class RunWatch {
     }
   }
 
-  private void kill(int node) throws InterruptedException {
-    RunStart.killLater(calls(node), record().number());
+  private boolean isLeft() {
+    return history.isLeft(record().number());
+  }
+
+  /** False when no node had it; otherwise it has those parts that were there. */
+  private boolean isKilled() throws InterruptedException {
+    RunRecord left = record();
+    List<Boolean> isThere =
+        tasks.each("kill", left.parts(), part -> RunStart.killLater(calls(part.node()), left));
+    List<RunRecord.Part> parts =
+        IntStream.range(0, isThere.size())
+            .filter(isThere::get)
+            .mapToObj(left.parts()::get)
+            .toList();
+    if (!parts.isEmpty()) {
+      become(now -> now.with(parts));
+    }
+    return !parts.isEmpty();
   }
 
   private NodeCalls calls(int node) {

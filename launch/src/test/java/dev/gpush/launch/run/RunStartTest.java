@@ -21,6 +21,9 @@ import org.junit.jupiter.api.Test;
 final class RunStartTest {
   private static final Duration ENDING = Duration.ofMillis(100);
 
+  private static final RunRecord RUN =
+      RunRecord.from(Json.object("run", 7, "parts", List.of(Json.object("node", 0)))).orElseThrow();
+
   private final CountDownLatch link = new CountDownLatch(1);
   private final CountDownLatch killed = new CountDownLatch(1);
 
@@ -31,7 +34,7 @@ final class RunStartTest {
       var start =
           new RunStart(
               List.of(new CallsOnly(this::answer)),
-              7,
+              RUN,
               _ -> List.of(Json.object()),
               Clock.system(),
               tasks,
@@ -61,7 +64,7 @@ final class RunStartTest {
       var start =
           new RunStart(
               List.of(new CallsOnly(this::answer), busy),
-              7,
+              RUN,
               _ -> List.of(Json.object(), Json.object()),
               Clock.system(),
               tasks,
@@ -79,6 +82,10 @@ final class RunStartTest {
     return switch (method) {
       case "ports" -> Json.object("ports", List.of(4000));
       case "run.start" -> Json.object("pid", 1);
+      case "run.status" -> {
+        link.await();
+        yield Json.object("spec", Json.object("about", RUN.about()));
+      }
       default -> {
         link.await();
         killed.countDown();
