@@ -455,11 +455,11 @@ class Commit:
             return None
 
     def _is_spared(self, aside, folder, name, live):
-        """Whether what was there is as it was looked at, and is gone; else it is put back. Its ctime is another one through its second name."""
+        """Whether what was there is as it was looked at, and is gone; else it is put back. Through its second name its ctime is another one, and
+        its inode, too, on some file systems."""
         if aside is None:
             return True
-        size, modified, _, inode = stamp_of(os.lstat(aside))
-        if [size, modified, inode] != [live.stamp[0], live.stamp[1], live.stamp[3]]:
+        if stamp_of(os.lstat(aside))[:2] != live.stamp[:2]:
             os.rename(aside, name, dst_dir_fd=folder)
             return False
         os.unlink(aside)

@@ -12,6 +12,7 @@ import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeoutException;
@@ -312,11 +313,14 @@ public final class RunStart {
     int run = record.number();
     while (!node.isLost()) {
       try {
-        if (!record.isThat(about(status(node, run)))) {
+        Optional<Boolean> isThat = isThat(node, record);
+        if (isThat.equals(Optional.of(false))) {
           return false;
         }
-        node.call("run.stop", kill(run));
-        return true;
+        if (isThat.isPresent()) {
+          node.call("run.stop", kill(run));
+          return true;
+        }
       } catch (GpushException failed) {
         if (isRefused(failed, "not-found")) {
           return false;
@@ -325,6 +329,13 @@ public final class RunStart {
       Thread.sleep(AGAIN);
     }
     return false;
+  }
+
+  /** Whether a node has this run; empty while it has one whose specification it cannot read. */
+  static Optional<Boolean> isThat(NodeCalls node, RunRecord record) throws InterruptedException {
+    Json status = status(node, record.number());
+    boolean isKnown = about(status).text("started").isPresent() || !status.flag("alive");
+    return Optional.of(record.isThat(about(status))).filter(_ -> isKnown);
   }
 
   private static Json.Obj kill(int run) {

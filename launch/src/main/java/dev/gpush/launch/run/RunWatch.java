@@ -352,10 +352,6 @@ public final class RunWatch {
 
   /** Tells all nodes, also if one refuses; one that does not know the run has nothing to end. */
   public void stop(String signal, Duration grace, String why) throws InterruptedException {
-    if (isLeft()) {
-      // It is being killed, and on some of its nodes its number may be that of another run.
-      return;
-    }
     double seconds = grace.toMillis() / 1000.0;
     Json.Obj order =
         Json.object("run", record().number(), "signal", signal, "grace_s", seconds, "why", why);
@@ -367,10 +363,13 @@ public final class RunWatch {
     }
   }
 
-  private static Optional<GpushException> stopNode(NodeCalls node, Json.Obj order)
+  private Optional<GpushException> stopNode(NodeCalls node, Json.Obj order)
       throws InterruptedException {
     try {
-      node.call("run.stop", order);
+      // On some nodes of a run that is left, its number may be that of another run.
+      if (!isLeft() || RunStart.isThat(node, record()).equals(Optional.of(true))) {
+        node.call("run.stop", order);
+      }
       return Optional.empty();
     } catch (GpushException failed) {
       return RunStart.isRefused(failed, "not-found") ? Optional.empty() : Optional.of(failed);
