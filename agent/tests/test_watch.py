@@ -3,6 +3,7 @@ import errno
 import json
 import os
 import shutil
+import subprocess
 import sys
 import unittest
 import zlib
@@ -10,7 +11,7 @@ import zlib
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.core.inotify import Inotify  # noqa: E402
-from gpush_agent.files import sync, watch  # noqa: E402
+from gpush_agent.files import gitwork, sync, watch  # noqa: E402
 from gpush_agent.files.root import Root  # noqa: E402
 from gpush_agent.files.state import Held, State  # noqa: E402
 from gpush_agent.files.tree import Tree  # noqa: E402
@@ -385,6 +386,98 @@ class WatchTest(FilesTest):
         self.begin()
         self.write(b"bad-\xff".decode("utf-8", "surrogateescape"), b"")
         self.assertEqual(self.heard(), 0)
+
+    # ---- git
+
+    def git(self, *words):
+        subprocess.run(self.command(words), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def command(self, words):
+        return ["git", "-C", os.fsdecode(self.root), "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "gc.auto=0"] + list(words)
+
+    def held_git(self, *words):
+        """Runs it; at each of its steps, which print a line and read one, this much time passes, and what is told by then counts."""
+        said, stops = os.pipe()
+        steps, go = os.pipe()
+        script = "exec 3<&%d 4>&%d; exec \"$@\"" % (steps, stops)
+        process = subprocess.Popen(["sh", "-c", script, "sh"] + self.command(words), pass_fds=(steps, stops), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        os.close(stops)
+        os.close(steps)
+        before = self.changes
+        while os.read(said, 1):
+            self.assertEqual(self.heard(0.3), 0)
+            os.write(go, b"\n")
+        os.close(said)
+        os.close(go)
+        self.assertEqual(process.wait(), 0)
+        self.told_within(watch.MOST_S)
+        return self.changes - before
+
+    STOP = "printf x >&4; read go <&3"
+
+    def repository(self):
+        self.git("init", "-q", "-b", "main")
+        self.git("add", ".")
+        self.git("commit", "-qm", "one")
+
+    @unittest.skipIf(shutil.which("git") is None, "there is no git")
+    def test_a_rebase_is_told_once(self):
+        self.pushed({"a.py": b"1", "b.py": b"1"})
+        self.repository()
+        self.git("checkout", "-qb", "topic")
+        for number in range(5):
+            self.write("%d.py" % number, b"new")
+            self.git("add", ".")
+            self.git("commit", "-qm", "topic")
+        self.git("checkout", "-q", "main")
+        self.write("b.py", b"2")
+        self.git("commit", "-qam", "main")
+        self.git("checkout", "-q", "topic")
+        self.begin()
+        self.assertEqual(self.held_git("rebase", "-q", "-x", self.STOP, "main"), 1)
+
+    @unittest.skipIf(shutil.which("git") is None, "there is no git")
+    def test_a_checkout_is_told_once(self):
+        files = dict(("%d.py" % number, b"1") for number in range(300))
+        files.update(("%d.held" % number, b"1") for number in range(6))
+        files[".gitattributes"] = b"*.held filter=held\n"
+        self.pushed(files)
+        self.repository()
+        self.git("config", "filter.held.smudge", self.STOP + "; cat")
+        self.git("checkout", "-qb", "other")
+        for path in files:
+            if path != ".gitattributes":
+                self.write(path, b"other")
+        self.git("commit", "-qam", "other")
+        self.git("config", "filter.held.smudge", "cat")
+        self.git("checkout", "-q", "main")
+        self.git("config", "filter.held.smudge", self.STOP + "; cat")
+        self.begin()
+        self.assertEqual(self.held_git("checkout", "-q", "other"), 1)
+
+    def test_what_git_has_left_over_holds_up_an_edit_once(self):
+        self.pushed({"a.py": b"1"})
+        os.makedirs(os.path.join(self.root, ".git/rebase-merge"))
+        self.write(".git/index.lock", b"")
+        self.begin()
+        self.write("a.py", b"edited")
+        self.assertEqual(self.heard(0.5), 0)
+        self.now += gitwork.STILL_S
+        self.assertEqual(self.heard(0.5), 1)
+        self.write("a.py", b"edited again")
+        self.assertEqual(self.told_within(watch.SAVED_S), 1)
+
+    def test_edits_that_go_on_beside_a_lock_that_was_left_over_are_told(self):
+        self.pushed({"a.py": b"1"})
+        os.mkdir(os.path.join(self.root, ".git"))
+        self.write(".git/index.lock", b"")
+        self.begin()
+        for step in range(int(gitwork.LONGEST_S)):
+            self.write("a.py", b"%d" % step)
+            self.assertEqual(self.heard(0.5), 0, step)
+        self.write("a.py", b"edited")
+        self.assertEqual(self.heard(0.5), 1)
 
     # ---- without
 

@@ -8,6 +8,7 @@ import time
 from ..core import inotify
 from ..core.inotify import Inotify
 from ..core.refused import Refused
+from .gitwork import GitWork
 from .root import FILE, LINK
 from .tree import Blocked, OWN, is_executable, is_file, is_folder, is_link, is_settled, parents_of, parts_of, stamp_of
 
@@ -43,6 +44,7 @@ class Watch:
     def __init__(self, tree, state, held, tell, changed, kernel=Inotify, clock=time.monotonic):
         self.tree, self.state, self.held = tree, state, held
         self.tell, self.changed, self.clock, self.kernel = tell, changed, clock, kernel
+        self.git = GitWork(tree.root)
         self.most = 0               # of them
         self.wanted = set()         # folders that are watched, or will be when they are there
         self.events = None
@@ -54,6 +56,7 @@ class Watch:
         self.own = self.touched = frozenset()   # paths of a commit, and those of them that have had events
         self.is_all = False         # something has changed, and it is not known what
         self.first = self.last = None   # when there was an event that is not dealt with
+        self.event_at = 0.0         # when there was one at all
         self.told = {}              # path → its stamp when it was told
         self.budgets = {}           # path → (how often it may be told, when)
         self.waits = {}             # path → since when it grows
@@ -207,7 +210,7 @@ class Watch:
             self.look_at_some()
         if self.first is None or now < self.due():
             return
-        if self.state.locked:
+        if self.state.locked or self.git.is_busy(self.event_at, now):
             return self.again(now + LOCKED_S)       # prepared: the commit follows
         suspects, self.suspects, self.saves = self.suspects, set(), {}
         is_all, self.is_all = self.is_all, False
@@ -352,7 +355,7 @@ class Watch:
         self.note()
 
     def note(self):
-        self.last = self.clock()
+        self.last = self.event_at = self.clock()
         if self.first is None:
             self.first = self.last
 

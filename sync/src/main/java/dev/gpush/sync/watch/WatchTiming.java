@@ -10,7 +10,8 @@ import java.time.Duration;
  * @param burstQuiet after a change of a burst
  * @param longest a burst is looked at after this in any case
  * @param open a file that stays open is looked at this long after it was written to
- * @param gitLock how long git may hold its index before it is not waited for
+ * @param gitStill git, of which nothing has moved for this long, is not waited for
+ * @param gitLongest git at work is not waited for longer than this
  * @param scan between two looks at everything where changes are not reported
  * @param check the same where they are: to be safe
  */
@@ -20,7 +21,8 @@ public record WatchTiming(
     Duration burstQuiet,
     Duration longest,
     Duration open,
-    Duration gitLock,
+    Duration gitStill,
+    Duration gitLongest,
     Duration scan,
     Duration check) {
   public static WatchTiming usual() {
@@ -30,7 +32,8 @@ public record WatchTiming(
         Duration.ofMillis(100),
         Duration.ofSeconds(2),
         Duration.ofMillis(100),
-        Duration.ofSeconds(3),
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(30),
         Duration.ofSeconds(2),
         Duration.ofMinutes(1));
   }

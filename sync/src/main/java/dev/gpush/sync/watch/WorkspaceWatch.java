@@ -1,13 +1,8 @@
 package dev.gpush.sync.watch;
 
 import dev.gpush.core.task.Clock;
-import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.scan.FolderListener;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,7 +15,7 @@ import java.util.function.Predicate;
  * Waits for saves in a working tree. A save is not one event: editors write beside a file and
  * rename, empty a file and fill it, keep a copy; git writes thousands of files. So a change is
  * reported when nothing further happened for a moment, which is longer after many changes, and not
- * while git holds its index. {@link #next} is for one thread; the rest is thread-safe.
+ * while git is at work. {@link #next} is for one thread; the rest is thread-safe.
  */
 public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   /** Looking at everything takes at most this part of the time where nothing else helps … */
@@ -29,12 +24,13 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   /** … and this part where changes are reported. */
   private static final int CHECK_SHARE = 2000;
 
-  private static final Duration LOCK_PAUSE = Duration.ofMillis(10);
+  private static final Duration GIT_PAUSE = Duration.ofMillis(10);
 
   private final Path root;
   private final TreeWatcher watcher;
   private final WatchTiming timing;
   private final Clock clock;
+  private final GitAtWork git;
 
   private final Set<Path> folders = new HashSet<>();
   private final Map<Path, Map<String, Long>> open = new HashMap<>();
@@ -42,7 +38,6 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   private int events;
   private long firstAt;
   private long lastAt;
-  private Optional<String> staleLock = Optional.empty();
 
   // guarded by this: scannedAt, scanTook, isLooking
   private long scannedAt;
@@ -53,6 +48,7 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     this.watcher = watcher;
     this.timing = timing;
     this.clock = clock;
+    this.git = new GitAtWork(root, timing);
     this.scannedAt = clock.nanos();
   }
 
@@ -115,11 +111,11 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     while (true) {
       long now = clock.nanos();
       promote(now);
-      if (isPending() && isReached(readyAt(), now) && !isGitBusy(now)) {
-        return Optional.of(take());
-      }
       if (!isPending() && isReached(scanAt(), now)) {
+        beQuietAt(now);
         everything = true;
+      }
+      if (isPending() && isReached(readyAt(), now) && !git.isBusy(lastAt, now)) {
         return Optional.of(take());
       }
       if (!isPending() && isReached(end, now)) {
@@ -165,7 +161,7 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   private long pause(long now, long end) {
     if (isPending()) {
       long ready = readyAt() - now;
-      return ready > 0 ? ready : LOCK_PAUSE.toNanos();
+      return ready > 0 ? ready : GIT_PAUSE.toNanos();
     }
     long until = earlier(end, scanAt());
     for (Map<String, Long> names : open.values()) {
@@ -199,14 +195,19 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
             });
   }
 
+  /** What is found now needs no quiet moment any more. */
+  private void beQuietAt(long now) {
+    firstAt = now - timing.quiet().toNanos();
+    lastAt = firstAt;
+  }
+
   /** A file that stays open, such as a log, is looked at now and then. */
   private void promote(long now) {
     for (Map.Entry<Path, Map<String, Long>> in : Map.copyOf(open).entrySet()) {
       Map<String, Long> names = in.getValue();
       if (names.values().removeIf(since -> now - since >= timing.open().toNanos())) {
         if (!isPending()) {
-          firstAt = now - timing.quiet().toNanos();
-          lastAt = firstAt;
+          beQuietAt(now);
         }
         folders.add(in.getKey());
       }
@@ -234,29 +235,6 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   private String base(Path folder) {
     String relative = root.relativize(folder).toString();
     return relative.isEmpty() ? "" : relative + "/";
-  }
-
-  /** Git is changing the tree; a lock that is left over is not waited for twice. */
-  private boolean isGitBusy(long now) {
-    Optional<Path> lock = GitFolder.around(root).map(git -> git.own().resolve("index.lock"));
-    Optional<String> found = lock.flatMap(WorkspaceWatch::identity);
-    if (found.isEmpty() || found.equals(staleLock)) {
-      return false;
-    }
-    if (now - firstAt >= timing.gitLock().toNanos()) {
-      staleLock = found;
-      return false;
-    }
-    return true;
-  }
-
-  private static Optional<String> identity(Path file) {
-    try {
-      var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-      return Optional.of(seen.lastModifiedTime() + " " + seen.fileKey());
-    } catch (IOException none) {
-      return Optional.empty();
-    }
   }
 
   @Override
