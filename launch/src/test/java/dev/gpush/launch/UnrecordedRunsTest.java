@@ -210,6 +210,36 @@ final class UnrecordedRunsTest {
     nodes.forEach(node -> assertTrue(node.calls().contains(KILL), node.calls()::toString));
   }
 
+  @Test
+  void ranksOfTheOnlyNodeThatMayHaveStartedThemAreEndedLater() throws Exception {
+    nodes.getLast().cutStart();
+    nodes.getLast().fail("run.status", CUT);
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(Optional.of(137), follow(1).get());
+    assertEquals(List.of("1:0", "1:1"), launcher.find(Optional.of(1)).slots());
+  }
+
+  @Test
+  void aStartThatHasNotReachedTheNodeThatDidNotAnswerIsOver() throws Exception {
+    nodes.getLast().fail("run.start", CUT);
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(Optional.empty(), follow(1).get());
+    assertEquals(RunView.State.STOPPED, launcher.find(Optional.of(1)).state());
+  }
+
+  @Test
+  void aStartOnANodeThatIsLostLeavesNothing() {
+    nodes.getLast().goAway();
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(List.of(), launcher.list());
+  }
+
   /** It never was one for the user, so that nothing asks about it or waits for it. */
   @Test
   void whatAFailedStartHasLeftIsNoRunInProgressAndIsEndedByTheNextGateway() throws Exception {
