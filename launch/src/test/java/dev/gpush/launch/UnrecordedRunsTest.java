@@ -287,6 +287,26 @@ final class UnrecordedRunsTest {
     assertFalse(node.calls().contains(KILL), node.calls()::toString);
   }
 
+  /** Another laptop's, on a node of which nothing was left. */
+  @Test
+  void aRunThatIsOverDoesNotReplaceWhatAFailedStartHasLeft() throws Exception {
+    leaveOnLastNode(100);
+    launcher.close();
+    Json.Obj about = nodes.getLast().specs().getFirst().object("about");
+    Json.Obj other =
+        about
+            .with("started", "2020-01-01T00:00:00Z")
+            .with("parts", Json.array(about.items("parts").subList(0, 1)));
+    Json.Obj start = Json.object("run", 1, "spec", Json.object("about", other));
+    nodes.getFirst().call("run.start", start);
+    nodes.getFirst().end(1, OK);
+    launcher = launcher();
+
+    launcher.attach(Set.of(0, 1));
+
+    assertEquals(List.of("1:0", "1:1"), launcher.find(Optional.of(1)).slots());
+  }
+
   @Test
   void whatAFailedStartHasLeftOnNodesThatNoLongerHaveItIsOver() throws Exception {
     leaveOnLastNode(100);
