@@ -196,7 +196,7 @@ public final class Launcher implements AutoCloseable {
             record ->
                 record.parts().stream()
                     .allMatch(part -> part.node() >= 0 && part.node() < site.nodes().size()))
-        .flatMap(record -> history.adopt(record.in(RunView.State.RUNNING)))
+        .flatMap(record -> history.adopt(record.in(RunView.State.RUNNING), run.flag("alive")))
         .ifPresent(left -> RunStart.killLater(site, left, tasks));
   }
 

@@ -210,6 +210,36 @@ final class UnrecordedRunsTest {
     nodes.forEach(node -> assertTrue(node.calls().contains(KILL), node.calls()::toString));
   }
 
+  @Test
+  void ranksOfTheOnlyNodeThatMayHaveStartedThemAreEndedLater() throws Exception {
+    nodes.getLast().cutStart();
+    nodes.getLast().fail("run.status", CUT);
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(Optional.of(137), follow(1).get());
+    assertEquals(List.of("1:0", "1:1"), launcher.find(Optional.of(1)).slots());
+  }
+
+  @Test
+  void aStartThatHasNotReachedTheNodeThatDidNotAnswerIsOver() throws Exception {
+    nodes.getLast().fail("run.start", CUT);
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(Optional.empty(), follow(1).get());
+    assertEquals(RunView.State.STOPPED, launcher.find(Optional.of(1)).state());
+  }
+
+  @Test
+  void aStartOnANodeThatIsLostLeavesNothing() {
+    nodes.getLast().goAway();
+
+    assertThrows(GpushException.class, () -> launch("train.py"));
+
+    assertEquals(List.of(), launcher.list());
+  }
+
   /** It never was one for the user, so that nothing asks about it or waits for it. */
   @Test
   void whatAFailedStartHasLeftIsNoRunInProgressAndIsEndedByTheNextGateway() throws Exception {
@@ -255,6 +285,26 @@ final class UnrecordedRunsTest {
     node.awaitCall("watch 1");
     assertEquals(1, launcher.running().size());
     assertFalse(node.calls().contains(KILL), node.calls()::toString);
+  }
+
+  /** Another laptop's, on a node of which nothing was left. */
+  @Test
+  void aRunThatIsOverDoesNotReplaceWhatAFailedStartHasLeft() throws Exception {
+    leaveOnLastNode(100);
+    launcher.close();
+    Json.Obj about = nodes.getLast().specs().getFirst().object("about");
+    Json.Obj other =
+        about
+            .with("started", "2020-01-01T00:00:00Z")
+            .with("parts", Json.array(about.items("parts").subList(0, 1)));
+    Json.Obj start = Json.object("run", 1, "spec", Json.object("about", other));
+    nodes.getFirst().call("run.start", start);
+    nodes.getFirst().end(1, OK);
+    launcher = launcher();
+
+    launcher.attach(Set.of(0, 1));
+
+    assertEquals(List.of("1:0", "1:1"), launcher.find(Optional.of(1)).slots());
   }
 
   @Test

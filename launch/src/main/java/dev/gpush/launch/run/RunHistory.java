@@ -108,15 +108,19 @@ public final class RunHistory {
 
   /**
    * As {@link #keep}, of a run that a node reports, unless its number is known. It replaces what a
-   * failed start of another run has left with its number.
+   * failed start of another run has left with its number, unless that may go on and this one is
+   * over.
    *
    * @return what it has replaced, if that may still go on
    */
-  public Optional<RunRecord> adopt(RunRecord run) {
+  public Optional<RunRecord> adopt(RunRecord run, boolean isAlive) {
     Optional<RunRecord> known;
     synchronized (this) {
       known = find(run.number());
       if (known.isPresent() && (!isLeft(run.number()) || known.get().isThat(run.about()))) {
+        return Optional.empty();
+      }
+      if (!isAlive && known.filter(old -> !old.state().isOver()).isPresent()) {
         return Optional.empty();
       }
       left.remove(run.number());

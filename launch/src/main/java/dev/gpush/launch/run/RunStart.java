@@ -191,8 +191,8 @@ public final class RunStart {
     } finally {
       if (!isStarted) {
         end(running);
+        running.addAll(unsure);
         if (!running.isEmpty()) {
-          running.addAll(unsure);
           left.on(List.copyOf(running));
         }
       }
@@ -200,7 +200,7 @@ public final class RunStart {
   }
 
   /**
-   * @param unsure has the node until it has answered
+   * @param unsure has the node until it is known whether it has started
    */
   private long startNode(int node, Json.Obj params, long begun, Set<Integer> unsure)
       throws InterruptedException {
@@ -210,7 +210,7 @@ public final class RunStart {
       unsure.remove(node);
       return at;
     } catch (GpushException refused) {
-      if (refused.failure() instanceof AgentFailure.Refused) {
+      if (!(refused.failure() instanceof AgentFailure.LinkOver) || nodes.get(node).isLost()) {
         unsure.remove(node);
       }
       throw isRefused(refused, "exists") ? new NumberTaken(refused) : at(node, refused);
