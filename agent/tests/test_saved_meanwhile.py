@@ -206,6 +206,12 @@ class SavedMeanwhileTest(FilesTest):
                 self.tearDown()
                 self.setUp()
 
+    def test_also_where_an_editor_moves_the_former_away_first(self):
+        self.around("a.py", before_1=lambda: os.rename(os.path.join(self.root, "a.py"), os.path.join(self.root, "a.py~")),
+                    after_1=self.saves("a.py", b"saved"))
+        self.assertEqual(self.push({}, ["a.py"]), ([], ["a.py"]))
+        self.assertEqual(self.tree(), {"a.py": b"saved", "a.py~": b"1", "l": "a.py"})
+
     def test_what_was_saved_since_prepare_is_told(self):
         self.prepare({}, ["a.py", "l"])
         self.write("a.py", b"saved")
@@ -234,6 +240,7 @@ class SavedMeanwhileTest(FilesTest):
                 self.around("a.py", **{"before_%d" % step: self.saves("a.py", b"saved"), "after_%d" % step: self.kill})
                 with self.assertRaises(Killed):
                     self.push(wanted, deletes)
+                self.commit.stage.drop()    # as on a full disk
                 self.doCleanups()
                 node = self.gateway().open()
                 self.assertEqual(self.tree()["a.py"], b"saved")
