@@ -105,7 +105,7 @@ def ports(agent, params):
 
 
 def unsaved_files(agent, params):
-    from .files import unsaved          # late: most agents are never asked
+    from .lifetime import unsaved       # late: most agents are never asked
     return unsaved.look(agent.workspace, agent.state)
 
 

@@ -16,10 +16,10 @@ AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, AGENT)
 from gpush_agent.core.refused import Refused  # noqa: E402
 from gpush_agent.core.wholefile import write_all  # noqa: E402
-from gpush_agent.files import sync, trash, unsaved  # noqa: E402
+from gpush_agent.files import sync, trash  # noqa: E402
 from gpush_agent.files.root import Root  # noqa: E402
 from gpush_agent.files.tree import is_settled, parts_of  # noqa: E402
-from gpush_agent.lifetime import release  # noqa: E402
+from gpush_agent.lifetime import release, unsaved  # noqa: E402
 from run import slow  # noqa: E402
 
 # Runs the real conversation; with a count it kills itself before that many changes to the file system were made.

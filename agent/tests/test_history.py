@@ -11,7 +11,8 @@ import unittest
 AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, AGENT)
 
-from gpush_agent.files import history, unsaved  # noqa: E402
+from gpush_agent.files import history  # noqa: E402
+from gpush_agent.lifetime import unsaved  # noqa: E402
 
 SLOW = True
 

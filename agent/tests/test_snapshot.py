@@ -11,7 +11,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.core.loop import Loop  # noqa: E402
 from gpush_agent.core.refused import Refused  # noqa: E402
-from gpush_agent.files import kept, snapshot, unsaved  # noqa: E402
+from gpush_agent.files import kept, snapshot  # noqa: E402
+from gpush_agent.lifetime import unsaved  # noqa: E402
 from gpush_agent.lifetime.release import release  # noqa: E402
 from gpush_agent.runs import journal, keeper, requests, rundir  # noqa: E402
 from test_files import FilesTest, Gateway  # noqa: E402

@@ -9,7 +9,8 @@ import time
 import unittest
 
 import test_files  # first: it makes gpush_agent known
-from gpush_agent.files import trash, unsaved
+from gpush_agent.files import trash
+from gpush_agent.lifetime import unsaved
 
 
 class SurplusTest(unittest.TestCase):

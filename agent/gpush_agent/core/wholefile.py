@@ -22,9 +22,9 @@ def copy_all(fd, out, seen=lambda piece: None):
         piece = os.read(fd, PIECE)
 
 
-def copy_file(fd, target, mode):
-    """What is at `target` must not be there yet."""
-    out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+def copy_file(fd, target, mode, folder=None):
+    """What is at `target` must not be there yet. `folder`: the descriptor of the one that it is in."""
+    out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=folder)
     try:
         try:
             fcntl.ioctl(out, FICLONE, fd)

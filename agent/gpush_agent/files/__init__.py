@@ -1,1 +1,1 @@
-"""The project's folder on this node: the builtins files and sftp, copies of it for runs, and what would be lost with the node."""
+"""The project's folder on this node: the builtins files and sftp, and copies of it for runs."""

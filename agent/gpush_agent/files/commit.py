@@ -5,12 +5,13 @@ import os
 import re
 import time
 
+from ..core.moves import look, name_twice, place, unlink
 from ..core.refused import Refused
-from ..core.wholefile import copy_all
+from ..core.wholefile import copy_file
 from .root import FILE, LINK, in_order
 from .state import OURS
 from .trash import Trash
-from .tree import Blocked, MAX_PATH, is_file, is_folder, parents_of, parts_of, stamp_of
+from .tree import Blocked, MAX_PATH, Tree, is_file, is_folder, parents_of, parts_of, stamp_of
 
 MAX_ENTRIES = 1000 * 1000       # of one manifest
 FREE_BYTES = 64 << 10           # room that must be left for the journal and the manifest …
@@ -39,6 +40,8 @@ class Commit:
         self.trash = Trash(own)
         self.surplus = []           # of the trash: removed once the commit is done
         self.plan = None
+        self.into = None            # the folder in the trash of this commit, …
+        self.has_trash = False      # … and whether something is in it
         self.names = None           # content -> its paths: made when a content is not staged, of one plan and of one commit
         self.is_unfinished = False  # a journal is on disk whose commit failed half way
 
@@ -268,17 +271,20 @@ class Commit:
         self.state.remove(b"txn.prepared")
         plan = self.state.read(b"txn")
         if plan is not None:
-            self._apply(plan)
+            self._apply(plan, is_again=True)
             self.finish()
         self.is_unfinished = False
 
-    def _apply(self, plan):
+    def _apply(self, plan, is_again=False):
         held, tree = self.held, self.tree
         tree.forget()
         self.names = None
-        trashed = [path for path, inode in plan["trash"] if self._to_trash(path, inode, plan["generation"])]
-        for path in plan["delete"]:
-            self._delete(path)
+        self.has_trash, self.into = False, self.trash.of(plan["generation"])
+        if is_again:
+            self._put_back_all(plan)
+        for path, inode in plan["trash"]:
+            self._to_trash(path, inode)
+        stayed = [path for path in plan["delete"] if not self._delete(path)]
         for folder in plan["vanish"]:
             tree.remove_folder(folder.encode("utf-8").split(b"/"))
             held.unmade(folder)
@@ -292,10 +298,10 @@ class Commit:
         tree.forget()
         held.generation = plan["generation"]
         held.is_dirty = True
-        kept = [path for path in in_order(set(plan["forget"]) - set(plan["delete"])) if self._is_there(path)]
+        kept = [path for path in in_order(set(plan["forget"]).difference(plan["delete"]).union(stayed)) if self._is_there(path)]
         answer = {"generation": held.generation, "root": held.root, "late": late, "kept": kept[:1000]}
-        if trashed:
-            answer["trash"] = os.fsdecode(self.trash.of(plan["generation"]))
+        if self.has_trash:
+            answer["trash"] = os.fsdecode(self.into)
             self.trash.counted.pop(b"G%d" % plan["generation"], None)
             self.surplus = self.trash.surplus(plan["generation"])
             answer["emptied"] = [name.decode("ascii") for name in self.surplus]
@@ -303,14 +309,26 @@ class Commit:
         return answer
 
     def _delete(self, path):
+        """Whether nothing of it stays."""
         parts = path.encode("utf-8").split(b"/")
         live = self.held.live(self.tree, path, parts)
-        if self.held.is_ours(path, live):
-            folder = self.tree.folder(parts[:-1])
-            aside = self._aside(folder, parts[-1], live)
-            self.tree.remove(parts)
-            if self._is_spared(aside, folder, parts[-1], live):
-                self.tree.remove_bytecode(parts)
+        if live.kind in ("absent", "blocked"):
+            return True
+        if not self.held.is_ours(path, live):
+            return False
+        aside = self.stage.before(path)
+        try:
+            os.rename(parts[-1], aside, src_dir_fd=self.tree.folder(parts[:-1]))    # then it is seen what this is
+        except FileNotFoundError:
+            return not self._is_there(path)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            self.tree.remove(parts)     # a mount inside the tree
+        if not self._is_spared(aside, live, path):
+            return False
+        self.tree.remove_bytecode(parts)
+        return True
 
     def prune(self, deleted):
         """Folders that we made and that are empty now go."""
@@ -321,20 +339,20 @@ class Commit:
             if self.tree.remove_folder(folder.encode("utf-8").split(b"/")):
                 self.held.unmade(folder)
 
-    def _to_trash(self, path, inode, generation):
+    def _to_trash(self, path, inode):
         """Moves files that gpush did not write out of the way; after a crash it is in the trash already, and another inode is in its place."""
         parts = path.encode("utf-8").split(b"/")
         try:
-            if self._inode(path) != inode:
-                return False
-            target = os.path.join(self.trash.of(generation), *parts)
-            os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-            if os.path.lexists(target):
-                target += b".%d" % time.time()
-            self._rename(parts, target)
-            return True
+            if self._inode(path) == inode:
+                self._rename(parts, self._name_in_trash(parts))
         except Blocked:
-            return False
+            pass
+
+    def _name_in_trash(self, parts):
+        self.has_trash = True
+        target = os.path.join(self.into, *parts)
+        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+        return target + b".%d" % time.time() if os.path.lexists(target) else target
 
     def _rename(self, parts, target):
         folder = self.tree.folder(parts[:-1])
@@ -353,7 +371,8 @@ class Commit:
         for write in writes:
             uses[write[4]] = uses.get(write[4], 0) + 1
         late = []
-        for path, kind, x, size, content in sorted(writes, key=lambda write: write[0].encode("utf-8")):
+        for write in sorted(writes, key=lambda write: write[0].encode("utf-8")):
+            path, kind, x, size, content = write
             parts = path.encode("utf-8").split(b"/")
             uses[content] -= 1
             try:
@@ -361,7 +380,7 @@ class Commit:
                 if live.is_content(kind, content):
                     stamp = self._set_mode(parts, x) if kind == FILE and live.x != x else live.stamp
                 elif live.kind == "absent" or live.kind in (FILE, LINK) and self.held.is_ours(path, live):
-                    stamp = self._place(parts, kind, x, content, live, uses[content] > 0)
+                    stamp = self._place(write, parts, live, uses[content] > 0)
                 else:
                     stamp = None
             except Blocked:
@@ -389,11 +408,12 @@ class Commit:
             os.umask(self.umask)
         return (0o777 if x else 0o666) & ~self.umask
 
-    def _place(self, parts, kind, x, content, live, is_used_again):
+    def _place(self, write, parts, live, is_used_again):
+        path, kind, x, _, content = write
         self.tree.folder(parts[:-1], make=True)
         if kind == LINK:
-            source = self.stage.of("link")
-            self._unlink(source)
+            source = self.stage.of("link-%d" % os.getpid())
+            unlink(source)
             os.symlink(content.encode("utf-8"), source)
         else:
             source = self._source(content, x, is_used_again)
@@ -402,9 +422,9 @@ class Commit:
             self._date(source, parts, live)
         before = os.lstat(source)
         folder = self.tree.folder(parts[:-1])
-        aside = self._aside(folder, parts[-1], live)
-        self._move(source, folder, parts[-1], kind, content)
-        if not self._is_spared(aside, folder, parts[-1], live):
+        aside = None if live.kind == "absent" else self.stage.before(path)
+        is_new = aside is None or not name_twice(folder, parts[-1], aside, live.stamp[:2])
+        if not place(source, folder, parts[-1], is_new) or not is_new and not self._is_spared(aside, live, *write):
             return None
         after = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
@@ -417,20 +437,14 @@ class Commit:
         if not self.stage.has(content) and not self._obtain(content):
             return None
         if is_used_again:
-            source = self.stage.of("copy")
-            self._copy_file(self.stage.of(content), source)
+            source = self.stage.of("copy-%d" % os.getpid())
+            unlink(source)      # it may have a name in the tree, too, since a commit that was cut off
+            with open(self.stage.of(content), "rb") as file:
+                copy_file(file.fileno(), source, 0o600)
         else:
             self.stage.verified.discard(content)
         os.chmod(source, self.mode(x))
         return source
-
-    def _copy_file(self, source, target):
-        with open(source, "rb") as file:
-            fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            try:
-                copy_all(file.fileno(), fd)
-            finally:
-                os.close(fd)
 
     def _date(self, source, parts, live):
         """The node's clock, and later than before. Python looks at whole seconds and the size: where neither moves, its cache goes."""
@@ -442,55 +456,39 @@ class Commit:
             now = max(now, old + 1)
         os.utime(source, ns=(now, now))
 
-    def _aside(self, folder, name, live):
-        """A second name of what is replaced, because a user may be writing into it just now; None where there is nothing or no such name."""
-        aside = self.stage.of("before")
-        if live.kind != FILE:
-            return None
-        self._unlink(aside)
-        try:
-            os.link(name, aside, src_dir_fd=folder, follow_symlinks=False)
-            return aside
-        except OSError:
-            return None
-
-    def _is_spared(self, aside, folder, name, live):
+    def _is_spared(self, aside, live, *write):
         """Whether what was there is as it was looked at, and is gone; else it is put back. Through its second name its ctime is another one, and
         its inode, too, on some file systems."""
-        if aside is None:
+        there = look(None, aside)
+        if there is None:
+            return True     # no file can have two names here
+        if stamp_of(there)[:2] == live.stamp[:2]:
+            unlink(aside)
             return True
-        if stamp_of(os.lstat(aside))[:2] != live.stamp[:2]:
-            os.rename(aside, name, dst_dir_fd=folder)
-            return False
-        os.unlink(aside)
-        return True
+        self._put_back(aside, *write)
+        return False
 
-    def _move(self, source, folder, name, kind, content):
+    def _put_back(self, aside, path, kind=None, _=0, size=None, content=None):
+        """Gives a save its name back, unless a later one has that: then it goes to the trash. The rest is what this commit writes there."""
+        parts = path.encode("utf-8").split(b"/")
         try:
-            os.rename(source, name, dst_dir_fd=folder)
-            return
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-        # A mount inside the tree: a copy beside the target, then a rename.
-        near = b".gpush-" + os.urandom(6).hex().encode("ascii")
-        if kind == LINK:
-            os.symlink(content.encode("utf-8"), near, dir_fd=folder)
-        else:
-            status = os.stat(source)
-            fd = os.open(near, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
-            try:
-                with open(source, "rb") as file:
-                    copy_all(file.fileno(), fd)
-                os.fchmod(fd, status.st_mode & 0o777)
-                os.utime(fd, ns=(status.st_mtime_ns, status.st_mtime_ns))
-            finally:
-                os.close(fd)
-        os.rename(near, name, src_dir_fd=folder, dst_dir_fd=folder)
-        self._unlink(source)
-
-    def _unlink(self, path):
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
+            is_written = self.held.live(self.tree, path, parts, size).is_content(kind, content)
+            if place(aside, self.tree.folder(parts[:-1], make=True), parts[-1], not is_written):
+                return
+        except Blocked:
             pass
+        os.rename(aside, self._name_in_trash(parts))
+
+    def _put_back_all(self, plan):
+        """A crash may have left a save under its second name only; what gpush wrote goes."""
+        stage = Tree(self.stage.folder)
+        try:
+            for write in plan["write"] + [[path] for path in plan["delete"]]:
+                aside = self.stage.before(write[0])
+                live = self.held.live(stage, write[0], [os.path.basename(aside)])
+                if self.held.is_ours(write[0], live):
+                    os.unlink(aside)
+                elif live.kind != "absent":
+                    self._put_back(aside, *write)
+        finally:
+            stage.close()

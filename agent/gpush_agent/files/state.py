@@ -18,6 +18,7 @@ LOCK_PAUSE_S = 0.02
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
 LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
+BEFORE = b"before-"             # and the hash of a path
 WRITTEN = (b"manifest.json", b"generation", b"txn.prepared", ROOT)     # each whole, by `State.write`
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
@@ -356,6 +357,10 @@ class Stage:
     def of(self, name):
         return os.path.join(self.folder, name.encode("ascii"))
 
+    def before(self, path):
+        """The second name of what a commit replaces or deletes: it may have to be put back."""
+        return os.path.join(self.folder, BEFORE + hashlib.sha256(path.encode("utf-8")).hexdigest().encode("ascii"))
+
     def staged(self):
         names = [os.fsdecode(name) for name in os.listdir(self.folder)]
         return [name for name in names if len(name) == 64][:MAX_STAGED]
@@ -404,7 +409,8 @@ class Stage:
         except OSError:
             return False
         try:
-            good = hash_rest(fd) == hash_hex
+            # A commit that was cut off may have given it a name in the tree already.
+            good = hash_rest(fd) == hash_hex and os.fstat(fd).st_nlink < 2
         finally:
             os.close(fd)
         if good:
@@ -429,14 +435,15 @@ class Stage:
         return True
 
     def drop(self):
-        """Removes everything staged, to free space."""
+        """Removes everything staged, to free space, and not what a commit may have to put back."""
         if self.fd >= 0:
             os.close(self.fd)
         self.fd = -1
         self.verified.clear()
         try:
             for name in os.listdir(self.folder):
-                os.unlink(os.path.join(self.folder, name))
+                if not name.startswith(BEFORE):
+                    os.unlink(os.path.join(self.folder, name))
             if os.stat(self.folder).st_size > LARGE_FOLDER:
                 self._renew()
         except OSError:

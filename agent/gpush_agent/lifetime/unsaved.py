@@ -4,10 +4,10 @@ import os
 import time
 
 from ..core.refused import Refused
-from . import history, snapshot
-from .state import Held, State
-from .trash import Trash
-from .tree import Blocked, OWN, Tree, parts_of
+from ..files import history, snapshot
+from ..files.state import Held, State
+from ..files.trash import Trash
+from ..files.tree import Blocked, OWN, Tree, parts_of
 
 MOST_NAMED = 8
 MOST_FILES = 200000     # then it is enough to know that there are many
