@@ -19,6 +19,7 @@ MAX_READ = 64 << 20             # a changed file up to this is read to see wheth
 MAX_STAGED = 4096               # staged contents named in HOLDS
 LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
 WRITTEN = (b"manifest.json", b"generation", b"txn.prepared", ROOT)     # each whole, by `State.write`
+UNREADABLE = ("denied", "failed")       # codes of failures that are those of one file or folder
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
@@ -291,6 +292,10 @@ class Held:
             return Live("blocked", depth=blocked.depth)
         except FileNotFoundError:
             return Live("absent")
+        except OSError as error:
+            if code_of(error) not in UNREADABLE:
+                raise
+            return Live(FILE)       # what cannot be looked at was not deleted: there, and unknown
 
     def _live_file(self, tree, path, parts, status, size):
         x = is_executable(status)

@@ -422,9 +422,9 @@ class Conversation:
         try:
             self.load()
             part, size = [], 0
-            for folder, items, is_all in self.finder.find(folders):
+            for folder, items, is_all, why in self.finder.find(folders):
                 for at in range(0, max(len(items), 1), FOUND_ITEMS):
-                    part.append([folder, items[at:at + FOUND_ITEMS], is_all])
+                    part.append([folder, items[at:at + FOUND_ITEMS], is_all, why])
                     size += sum(len(item[0]) + 128 for item in part[-1][1]) + len(folder)
                     if size > INDEX_TEXT:
                         self.send_packed(FOUND, {"folders": part, "last": False})
