@@ -160,6 +160,7 @@ class Held:
         self.above = []         # made by us above it and the root itself
         self.at = 0
         self.is_dirty = False   # differs from the file in more than stamps
+        self.is_doubted = False     # no stamp proves a content until each was read
         self.changed = {}       # path → (stamp, hash): large files that differ are read once
         self.now = None         # the root but for these paths; None: not known
         self.moved = set()
@@ -301,13 +302,14 @@ class Held:
         x = is_executable(status)
         stamp = stamp_of(status)
         entry = self.entries.get(path)
-        if entry and entry[0] == FILE and entry[4] == stamp and is_settled(stamp, self.at):
+        is_proven = is_settled(stamp, self.at)
+        if entry and entry[0] == FILE and entry[4] == stamp and is_proven and not self.is_doubted:
             return Live(FILE, x, entry[3], stamp)
         before = entry[5] if entry and len(entry) > 5 and entry[5][0] == FILE else None
-        if before and before[4] == stamp and is_settled(stamp, self.at):
+        if before and before[4] == stamp and is_proven and not self.is_doubted:
             return Live(FILE, x, before[3], stamp)
         known = self.changed.get(path)
-        if known and known[0] == stamp and is_settled(stamp, self.at):
+        if known and known[0] == stamp and is_proven:
             return Live(FILE, x, known[1], stamp)
         sizes = (size, entry[2] if entry and entry[0] == FILE else None, before[2] if before else None)
         if stamp[0] not in sizes and (size is not None or stamp[0] > MAX_READ):
@@ -321,6 +323,11 @@ class Held:
         if entry and entry[0] == FILE and content == entry[3]:
             entry[4] = stamp
             self.unsaved.add(path)
+        elif entry and entry[0] == FILE and entry[4] and entry[4][1:] == stamp[1:] and is_proven:
+            # A disk has lost what was there, for an edit has another time: it is unknown, and read again each time.
+            entry[4] = [-1] + stamp[1:]
+            self.unsaved.add(path)
+            return Live(FILE, x, None, stamp)
         else:
             self.changed[path] = (stamp, content)
         return Live(FILE, x, content, stamp)

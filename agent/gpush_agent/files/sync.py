@@ -279,6 +279,7 @@ class Conversation:
         self.another = self.tree.another_since(self.held, self.node)
         self.note_above(above)
         self.send_holds(want.get("known"))
+        self.tree.all_read(self.held, self.node, self.another)
         self.is_open = True
         self.state.unlock()
 
