@@ -22,7 +22,7 @@ class FinderTest(FilesTest):
         while True:
             kind, payload = node.read_packed()
             self.assertEqual(kind, sync.FOUND)
-            for folder, items, is_all in payload["folders"]:
+            for folder, items, is_all, _ in payload["folders"]:
                 names = found.setdefault(folder, ({}, is_all))[0]
                 names.update((item[0], item[1:]) for item in items)
             if payload["last"]:
@@ -44,7 +44,7 @@ class FinderTest(FilesTest):
         self.write(b"bad-\xff".decode("utf-8", "surrogateescape"), b"")
 
         found = self.found(node)
-        self.assertEqual(self.names(node), {"": ["data", "link", "new.py"], "p": ["pipe"], "p/q": ["new.py"]})
+        self.assertEqual(self.names(node), {"": ["bad-\ufffd", "data", "link", "new.py"], "p": ["pipe"], "p/q": ["new.py"]})
         self.assertEqual(found[""][0]["new.py"][:2], ["file", 2])
         self.assertEqual([found[""][0][name][0] for name in ("data", "link")], ["folder", "link"])
         self.assertEqual(found["p"][0]["pipe"][0], "other")

@@ -134,9 +134,13 @@ class Commit:
 
     def _vanishes(self, parts, going, folders):
         """Whether a folder is empty once what goes is gone; the folders in it are noted, the deepest first."""
-        for name in self.tree.names(parts):
+        try:
+            names = [(name, is_folder(self.tree.look(parts + [name]))) for name in self.tree.names(parts)]
+        except OSError:
+            return False
+        for name, is_below in names:
             child = parts + [name]
-            if is_folder(self.tree.look(child)):
+            if is_below:
                 if not self._vanishes(child, going, folders):
                     return False
             elif b"/".join(child).decode("utf-8", "replace") not in going:
@@ -145,17 +149,17 @@ class Commit:
         return True
 
     def _is_there(self, path):
-        try:
-            return self.tree.look(parts_of(path)) is not None
-        except Blocked:
-            return False
+        return self.held.live(self.tree, path, parts_of(path)).kind not in ("absent", "blocked")
 
     def _inode(self, path):
         status = self.tree.look(path.encode("utf-8").split(b"/"))
         return status.st_ino if status else 0
 
     def _seconds(self, path):
-        status = self.tree.look(path.encode("utf-8").split(b"/"))
+        try:
+            status = self.tree.look(path.encode("utf-8").split(b"/"))
+        except OSError:
+            return 0
         return int(status.st_mtime) if status else 0
 
     def _require_root(self, plan):

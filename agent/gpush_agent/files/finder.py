@@ -6,6 +6,7 @@ from ..core.filelock import is_locked
 from ..core.refused import Refused
 from . import history
 from .root import FILE, LINK, in_order
+from .state import code_of
 from .tree import Blocked, OWN, is_file, is_folder, is_link, parents_of, parts_of, stamp_of
 
 MOST_IN_FOLDER = 2000       # names that are looked at in one folder, and those that git tracks; a folder with more holds data
@@ -25,8 +26,8 @@ class Finder:
 
     def find(self, folders):
         """(folder, [[name, kind, size, stamp, the path it was renamed from or None, whether a run may have made it, whether git tracks it
-        or something in it]], whether these are all) for each of the folders, or for those that hold something of gpush when there are none.
-        What was there before gpush is left out; a folder in which nothing is new, too."""
+        or something in it]], whether these are all, the code of why it cannot be read or None) for each of the folders, or for those that
+        hold something of gpush when there are none. What was there before gpush is left out; a folder in which nothing is new, too."""
         self.left = MOST_NAMES
         since = os.stat(self.state.of(b"files.lock")).st_mtime_ns
         runs = list(self.runs())
@@ -39,11 +40,14 @@ class Finder:
             parts = parts_of(folder) if folder else []
             try:
                 names = self.tree.names(parts)
-            except (OSError, Blocked):
+            except (FileNotFoundError, NotADirectoryError, Blocked):
                 continue        # it is gone, or is no folder any more
+            except OSError as error:
+                yield folder, [], False, code_of(error)
+                continue
             found, is_all = self.items(parts, self.unknown(names, parts, known.get(folder, ())), ours, inodes, runs, since)
             if found or not is_all:
-                yield folder, found, is_all
+                yield folder, found, is_all, None
 
     def folders(self):
         """Those that hold something of gpush, or were made by it."""
@@ -58,10 +62,7 @@ class Finder:
     @staticmethod
     def unknown(names, parts, known):
         for raw in names:
-            try:
-                name = raw.decode("utf-8")
-            except UnicodeDecodeError:
-                continue        # no such name can be sent
+            name = raw.decode("utf-8", "replace")
             if name not in known and (parts or raw != OWN):
                 yield raw, name
 
@@ -76,14 +77,21 @@ class Finder:
             if not is_one_more:
                 continue
             self.left -= 1
-            status = self.look(parts + [raw])
-            if status is None:
+            try:
+                status = self.tree.look(parts + [raw])
+            except Blocked:
+                status = None
+            except OSError as error:
+                items.append([name, OTHER, 0, code_of(error), None, False])
                 continue
-            if is_folder(status):
+            if status is None:
+                continue        # gone meanwhile
+            is_text = name.encode("utf-8") == raw
+            if is_text and is_folder(status):
                 if base + name not in ours:
                     items.append([name, FOLDER, 0, "", None, False])
             elif status.st_ctime_ns >= since:
-                items.append(self.item(name, status, inodes, runs))
+                items.append(self.item(name, status, inodes, runs) if is_text else [name, OTHER, 0, "", None, False])
         tracked = self.in_index() if any(parts or item[0] != ".git" for item in items) else ()
         return [item + [base + item[0] in tracked] for item in items], is_all
 
@@ -100,12 +108,6 @@ class Finder:
             self.tracked = stamp, found
         return self.tracked[1]
 
-    def look(self, parts):
-        try:
-            return self.tree.look(parts)
-        except (OSError, Blocked):
-            return None         # gone meanwhile
-
     def item(self, name, status, inodes, runs):
         kind = FILE if is_file(status) else LINK if is_link(status) else OTHER
         at = status.st_ctime_ns
@@ -119,8 +121,10 @@ class Finder:
         if path is None or self.held.entries[path][4][:2] != stamp_of(status)[:2]:
             return None
         try:
-            return path if self.look(parts_of(path)) is None else None
-        except Refused:
+            return path if self.tree.look(parts_of(path)) is None else None
+        except Blocked:
+            return path
+        except (OSError, Refused):
             return None
 
     def runs(self):

@@ -20,6 +20,7 @@ MAX_STAGED = 4096               # staged contents named in HOLDS
 LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
 BEFORE = b"before-"             # and the hash of a path
 WRITTEN = (b"manifest.json", b"generation", b"txn.prepared", ROOT)     # each whole, by `State.write`
+UNREADABLE = ("denied", "failed")       # codes of failures that are those of one file or folder
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
@@ -160,6 +161,7 @@ class Held:
         self.above = []         # made by us above it and the root itself
         self.at = 0
         self.is_dirty = False   # differs from the file in more than stamps
+        self.is_doubted = False     # no stamp proves a content until each was read
         self.changed = {}       # path → (stamp, hash): large files that differ are read once
         self.now = None         # the root but for these paths; None: not known
         self.moved = set()
@@ -292,18 +294,23 @@ class Held:
             return Live("blocked", depth=blocked.depth)
         except FileNotFoundError:
             return Live("absent")
+        except OSError as error:
+            if code_of(error) not in UNREADABLE:
+                raise
+            return Live(FILE)       # what cannot be looked at was not deleted: there, and unknown
 
     def _live_file(self, tree, path, parts, status, size):
         x = is_executable(status)
         stamp = stamp_of(status)
         entry = self.entries.get(path)
-        if entry and entry[0] == FILE and entry[4] == stamp and is_settled(stamp, self.at):
+        is_proven = is_settled(stamp, self.at)
+        if entry and entry[0] == FILE and entry[4] == stamp and is_proven and not self.is_doubted:
             return Live(FILE, x, entry[3], stamp)
         before = entry[5] if entry and len(entry) > 5 and entry[5][0] == FILE else None
-        if before and before[4] == stamp and is_settled(stamp, self.at):
+        if before and before[4] == stamp and is_proven and not self.is_doubted:
             return Live(FILE, x, before[3], stamp)
         known = self.changed.get(path)
-        if known and known[0] == stamp and is_settled(stamp, self.at):
+        if known and known[0] == stamp and is_proven:
             return Live(FILE, x, known[1], stamp)
         sizes = (size, entry[2] if entry and entry[0] == FILE else None, before[2] if before else None)
         if stamp[0] not in sizes and (size is not None or stamp[0] > MAX_READ):
@@ -317,6 +324,11 @@ class Held:
         if entry and entry[0] == FILE and content == entry[3]:
             entry[4] = stamp
             self.unsaved.add(path)
+        elif entry and entry[0] == FILE and entry[4] and entry[4][1:] == stamp[1:] and is_proven:
+            # A disk has lost what was there, for an edit has another time: it is unknown, and read again each time.
+            entry[4] = [-1] + stamp[1:]
+            self.unsaved.add(path)
+            return Live(FILE, x, None, stamp)
         else:
             self.changed[path] = (stamp, content)
         return Live(FILE, x, content, stamp)

@@ -279,6 +279,7 @@ class Conversation:
         self.another = self.tree.another_since(self.held, self.node)
         self.note_above(above)
         self.send_holds(want.get("known"))
+        self.tree.all_read(self.held, self.node, self.another)
         self.is_open = True
         self.state.unlock()
 
@@ -422,9 +423,9 @@ class Conversation:
         try:
             self.load()
             part, size = [], 0
-            for folder, items, is_all in self.finder.find(folders):
+            for folder, items, is_all, why in self.finder.find(folders):
                 for at in range(0, max(len(items), 1), FOUND_ITEMS):
-                    part.append([folder, items[at:at + FOUND_ITEMS], is_all])
+                    part.append([folder, items[at:at + FOUND_ITEMS], is_all, why])
                     size += sum(len(item[0]) + 128 for item in part[-1][1]) + len(folder)
                     if size > INDEX_TEXT:
                         self.send_packed(FOUND, {"folders": part, "last": False})

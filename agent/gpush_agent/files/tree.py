@@ -17,6 +17,10 @@ FINE_NS = 20 * 1000 * 1000      # two kernel ticks: a change this close to a sta
 COARSE_NS = 2 * 1000 * 1000 * 1000  # the same where time stamps have no fractions (FAT, old NFS)
 FS_IOC_GETVERSION = 0x80087601  # of Linux on 64 bits
 ROOT = b"root-"                 # and a node: which folder it had
+BOOT = "/proc/sys/kernel/random/boot_id"
+# Other machines write there too, or the kernel says nothing; as in Watchers.java.
+NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "v9fs", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "virtiofs",
+           "vboxsf", "prl_fs", "drvfs", "wekafs", "fuse")
 
 
 class Blocked(Exception):
@@ -64,6 +68,7 @@ class Tree:
         self.root = os.fsencode(root)
         self.fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.open = []  # (name, descriptor) from the root downwards
+        self.boot = None    # since which the contents were read, if that is known
 
     def close(self):
         self.forget()
@@ -88,22 +93,30 @@ class Tree:
 
     def another_since(self, held, node):
         """The generation at which the node had another folder at the root's path than before, which gpush did not make: until the next one,
-        or until all is as gpush wrote it, what differs there may be no edit. None when it is the same. Nodes that share it number it
-        differently."""
-        before, identity = held.state.read(ROOT + b"%d" % node), self.identity()
-        since = None
+        or until all is as gpush wrote it, what differs there may be no edit. So it is after another boot: a disk without power may have lost
+        what was written last. None when it is the same. Nodes that share it number it differently."""
+        before, identity, boot = held.state.read(ROOT + b"%d" % node), self.identity(), boot_of(self.root)
+        since, self.boot = None, boot
         if before is not None:
             is_same = before.get("root") == identity and (identity[2] != 0 or self.has_any(held.entries))
-            since = before.get("another") if is_same else held.generation
-        if before != {"root": identity, "another": since}:
+            held.is_doubted = boot is not None and before.get("boot") not in (None, boot)
+            self.boot = before["boot"] if held.is_doubted else boot
+            since = before.get("another") if is_same and not held.is_doubted else held.generation
+        if before != {"root": identity, "another": since, "boot": self.boot}:
             self.remember(held.state, node, since)
         return since
 
     def remember(self, state, node, another):
         try:
-            state.write(ROOT + b"%d" % node, json.dumps({"root": self.identity(), "another": another}))
+            state.write(ROOT + b"%d" % node, json.dumps({"root": self.identity(), "another": another, "boot": self.boot}))
         except OSError:
             pass            # it is found again, until it can be written
+
+    def all_read(self, held, node, another):
+        """Every content was, and the manifest on disk has the stamps of those that are as they were written."""
+        if held.is_doubted and not held.unsaved:
+            held.is_doubted, self.boot = False, boot_of(self.root)
+            self.remember(held.state, node, another)
 
     def has_any(self, entries):
         """Whether a file that gpush wrote is still here: usually the first one is. In a new folder all have another ctime."""
@@ -213,6 +226,34 @@ class Tree:
         except (OSError, Blocked):
             return  # none there
         self.remove_folder(cache)
+
+
+def type_of(path):
+    """The type of the file system that a folder is on; empty when that is not known."""
+    try:
+        device = os.stat(path).st_dev
+        with open("/proc/self/mountinfo") as file:
+            lines = [line.split(" ") for line in file]
+    except OSError:
+        return ""
+    number = "%d:%d" % (os.major(device), os.minor(device))
+    for fields in lines:
+        if len(fields) > 6 and fields[2] == number and "-" in fields:
+            return fields[fields.index("-") + 1]
+    return ""
+
+
+def is_network(kind):
+    return kind in NETWORK or kind.startswith("fuse.")
+
+
+def boot_of(path):
+    """Which boot of this machine it is; None where that is not known, or says nothing about the disk."""
+    try:
+        with open(BOOT) as file:
+            return None if is_network(type_of(path)) else file.read().strip() or None
+    except OSError:
+        return None
 
 
 def hash_rest(fd):

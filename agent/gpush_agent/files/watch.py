@@ -10,7 +10,7 @@ from ..core.inotify import Inotify
 from ..core.refused import Refused
 from .gitwork import GitWork
 from .root import FILE, LINK
-from .tree import Blocked, OWN, is_executable, is_file, is_folder, is_link, is_settled, parents_of, parts_of, stamp_of
+from .tree import Blocked, OWN, is_executable, is_file, is_folder, is_link, is_network, is_settled, parents_of, parts_of, stamp_of, type_of
 
 SAVED_S = 0.005             # after the last event, when few files were saved and all are complete …
 QUIET_S = 0.03              # … or otherwise: an editor that saves makes several events
@@ -32,9 +32,6 @@ BEGINS = inotify.CREATE | inotify.DELETE | inotify.MOVED_FROM       # of a save,
 ENDS = inotify.CLOSE_WRITE | inotify.MOVED_TO
 EVENTS = (inotify.CREATE | inotify.DELETE | inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.ATTRIB | inotify.CLOSE_WRITE
           | inotify.MOVED_FROM | inotify.MOVED_TO)
-# Other machines write there too, or the kernel says nothing; as in Watchers.java.
-WITHOUT_EVENTS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "v9fs", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "virtiofs",
-                  "vboxsf", "prl_fs", "drvfs", "wekafs", "fuse")
 
 
 class Watch:
@@ -68,7 +65,7 @@ class Watch:
         self.wanted = self.held_folders()
         self.most = min(MOST_FOLDERS, inotify.most_folders())
         kind = type_of(self.tree.root)
-        if kind in WITHOUT_EVENTS or kind.startswith("fuse."):
+        if is_network(kind):
             return self.without_events("%s reports no changes of other machines" % kind)
         try:
             self.events = self.kernel()
@@ -465,18 +462,3 @@ class Watch:
             if path in self.held.entries or path in self.wanted or path == OWN.decode("ascii"):
                 continue
             self.suspect(path + "/" if is_folder(self.status(path)) else path)
-
-
-def type_of(path):
-    """The type of the file system that a folder is on; empty when that is not known."""
-    try:
-        device = os.stat(path).st_dev
-        with open("/proc/self/mountinfo") as file:
-            lines = [line.split(" ") for line in file]
-    except OSError:
-        return ""
-    number = "%d:%d" % (os.major(device), os.minor(device))
-    for fields in lines:
-        if len(fields) > 6 and fields[2] == number and "-" in fields:
-            return fields[fields.index("-") + 1]
-    return ""

@@ -67,7 +67,7 @@ class Found:
     def below(self, root):
         """(path, name below root) of every file."""
         brought = root if history.is_brought(root) else None
-        for folder, folders, files in os.walk(root):
+        for folder, folders, files in os.walk(root, onerror=lambda error: self.unread(error, root)):
             folders[:] = sorted(name for name in folders if name not in MADE_AGAIN and not (folder == brought and name == b".git"))
             links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
             for name in sorted(files) + links:
@@ -77,6 +77,11 @@ class Found:
                     return
                 path = os.path.join(folder, name)
                 yield path, os.path.relpath(path, root)
+
+    def unread(self, error, root):
+        """What is in a folder that cannot be read is perhaps only there."""
+        if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            self.add(error.filename, os.path.relpath(error.filename, root))
 
     def outputs(self, root):
         for path, name in self.below(root):

@@ -83,6 +83,7 @@ final class FakeNode implements SyncNode {
 
   // guarded by this
   private Optional<FilesPrograms> programs = Optional.empty();
+  private List<String> python = PYTHON;
 
   /** What it says that paths are when they are pulled, one answer after the other. */
   volatile Json.Obj lies = Json.object();
@@ -128,9 +129,17 @@ final class FakeNode implements SyncNode {
 
   private synchronized FilesPrograms programs() throws IOException {
     if (programs.isEmpty()) {
-      programs = Optional.of(new FilesPrograms(PYTHON, agent(), socketFolder));
+      programs = Optional.of(new FilesPrograms(python, agent(), socketFolder));
     }
     return programs.get();
+  }
+
+  /** Its programs read only what modes let them, also where the tests are run by root. */
+  synchronized void obeysModes() {
+    if (System.getProperty("user.name").equals("root")) {
+      python = new ArrayList<>(List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search"));
+      python.addAll(PYTHON);
+    }
   }
 
   /** As the agent does at the end of a lease: what was kept. */

@@ -308,8 +308,8 @@ public final class ChangesThere {
         return;
       }
       String base = path.isEmpty() ? "" : path + "/";
-      if (!folder.isAll()) {
-        stay(base, "it has too many new names");
+      if (folder.whyNotAll().isPresent()) {
+        stay(base, folder.whyNotAll().get());
         gone.cut();
       }
       List<FoundNames.Name> names = folder.names();
@@ -376,6 +376,7 @@ public final class ChangesThere {
       Optional<String> before = refused.why(path, name.stamp());
       Optional<NewFile.Deleted> from = name.from().flatMap(gone::renamed);
       if (name.kind() == FoundNames.Kind.OTHER) {
+        stay(path, name.whyNot());
         return;
       }
       if (here.isPresent()) {

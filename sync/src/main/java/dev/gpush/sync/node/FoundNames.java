@@ -20,9 +20,9 @@ public record FoundNames(Map<String, Folder> folders) {
   /**
    * One folder.
    *
-   * @param isAll false when some names were not looked at, because there are too many
+   * @param whyNotAll why some names were not looked at
    */
-  public record Folder(List<Name> names, boolean isAll) {
+  public record Folder(List<Name> names, Optional<String> whyNotAll) {
     public Folder {
       names = List.copyOf(names);
     }
@@ -63,11 +63,21 @@ public record FoundNames(Map<String, Folder> folders) {
   /**
    * One name in a folder.
    *
-   * @param stamp another one after each change
+   * @param stamp another one after each change; of what is not looked at why not, or nothing
    * @param from the path of gpush that the file had before it was renamed
    */
   public record Name(
       String name, Kind kind, long size, String stamp, Optional<String> from, Maker maker) {
+    private static final char REPLACED = '\uFFFD';
+
+    /** Why what is no file, link or folder cannot come home. */
+    public String whyNot() {
+      if (name.indexOf(REPLACED) >= 0) {
+        return "its name is not UTF-8";
+      }
+      return stamp.isEmpty() || stamp.indexOf('-') >= 0 ? "it is no file" : unreadable(stamp);
+    }
+
     /** name, kind, size, stamp, from, of a run, tracked: an item in FOUND. */
     static Optional<Name> parse(List<Json> item) {
       if (item.size() < 6
@@ -84,6 +94,10 @@ public record FoundNames(Map<String, Folder> folders) {
     }
   }
 
+  private static String unreadable(String code) {
+    return "the node cannot read it: " + code;
+  }
+
   /** Puts the parts of an answer together. */
   static final class Builder {
     /** More than an agent of ours says in one answer. */
@@ -91,7 +105,7 @@ public record FoundNames(Map<String, Folder> folders) {
 
     private int count;
     private final Map<String, List<Name>> names = new TreeMap<>();
-    private final Map<String, Boolean> isAll = new TreeMap<>();
+    private final Map<String, String> whyNotAll = new TreeMap<>();
 
     /** Adds a part; false for what is none, or one too many. */
     boolean add(Json part) {
@@ -108,7 +122,11 @@ public record FoundNames(Map<String, Folder> folders) {
           }
           found.add(known.orElseThrow());
         }
-        isAll.merge(path, item.get(2).equals(Json.of(true)), Boolean::logicalAnd);
+        if (item.size() > 3 && item.get(3) instanceof Json.Text(var code)) {
+          whyNotAll.put(path, unreadable(code));
+        } else if (!item.get(2).equals(Json.of(true))) {
+          whyNotAll.putIfAbsent(path, "it has too many new names");
+        }
       }
       return true;
     }
@@ -117,7 +135,7 @@ public record FoundNames(Map<String, Folder> folders) {
       var folders = new TreeMap<String, Folder>();
       names.forEach(
           (path, found) ->
-              folders.put(path, new Folder(found, isAll.getOrDefault(path, Boolean.FALSE))));
+              folders.put(path, new Folder(found, Optional.ofNullable(whyNotAll.get(path)))));
       return new FoundNames(folders);
     }
   }
