@@ -493,7 +493,7 @@ public final class Homecoming {
             pull.end();
             return true;
           });
-    } catch (GpushException failed) {
+    } catch (RuntimeException failed) {
       one.forEach(conversations::drop); // perhaps in the middle of a file
       throw failed;
     }
