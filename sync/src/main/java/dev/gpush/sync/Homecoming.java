@@ -83,11 +83,6 @@ public final class Homecoming {
    */
   record Coming(
       List<Decisions.Coming> edits, List<Decisions.Coming> removed, ChangesThere.Found found) {
-    Coming {
-      edits = List.copyOf(edits);
-      removed = List.copyOf(removed);
-    }
-
     private Stream<Decisions.Coming> merged() {
       return Stream.concat(edits.stream(), removed.stream());
     }
@@ -308,6 +303,10 @@ public final class Homecoming {
         scan.requireFree(edit.path());
       }
     }
+    pull.expect(coming.edits().stream().map(Decisions.Coming::path));
+    pull.expect(coming.found().newer().stream().map(ChangesThere.Newer::path));
+    pull.expect(
+        coming.found().news().stream().filter(file -> file.from().isEmpty()).map(NewFile::path));
     // First: where a file was, a folder may be now.
     for (Decisions.Coming removed : coming.removed()) {
       arrivals.deleted(
@@ -489,10 +488,12 @@ public final class Homecoming {
           node -> {
             isSure &= !node.takeAnother();
             var had = new Pull.Had(isSure, path -> obstacles.isLate(node.index(), path));
-            pulling.with(new Pull(scan.root(), LocalTree.of(scan.root()), node, trash, had, talk));
+            var pull = new Pull(scan.root(), LocalTree.of(scan.root()), node, trash, had, talk);
+            pulling.with(pull);
+            pull.end();
             return true;
           });
-    } catch (GpushException failed) {
+    } catch (RuntimeException failed) {
       one.forEach(conversations::drop); // perhaps in the middle of a file
       throw failed;
     }

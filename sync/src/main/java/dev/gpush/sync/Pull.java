@@ -12,6 +12,7 @@ import dev.gpush.sync.home.LocalMoves;
 import dev.gpush.sync.home.LocalNames;
 import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.home.NewFile;
+import dev.gpush.sync.home.Pulls;
 import dev.gpush.sync.home.RefusedFiles;
 import dev.gpush.sync.node.Blobs;
 import dev.gpush.sync.node.NodeConversation;
@@ -25,14 +26,17 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Brings a file, link or folder of a node into the working tree: whole or not at all, never outside
@@ -42,9 +46,9 @@ final class Pull {
   /** A folder that is deeper or larger is data: {@code gpush cp} moves it. */
   private static final int MAX_DEPTH = 64;
 
-  private static final int MAX_FILES = 10_000;
+  private static final int MAX_NAMES = 10_000;
 
-  private static final String MANY = "it has more than " + MAX_FILES + " files";
+  private static final String MANY = "it has more than " + MAX_NAMES + " files and folders";
 
   private static final Set<PosixFilePermission> EXECUTING =
       Set.of(
@@ -55,11 +59,19 @@ final class Pull {
   private final Path root;
   private final LocalTree tree;
   private final NodeConversation node;
+  private final Pulls pulls;
   private final LocalTrash trash;
   private final Had had;
   private final Talk talk;
   private String asked = "";
-  private int files;
+  private int names;
+
+  /**
+   * What a user wants.
+   *
+   * @param local where it goes, relative to the root
+   */
+  private record Wanted(String path, Path local, int depth) {}
 
   /**
    * Whether the node had what its manifest says.
@@ -73,6 +85,7 @@ final class Pull {
     this.root = root;
     this.tree = tree;
     this.node = node;
+    this.pulls = new Pulls(node);
     this.trash = trash;
     this.had = had;
     this.talk = talk;
@@ -89,9 +102,25 @@ final class Pull {
     }
     asked = path;
     try (Talk.Step step = talk.step("pulling " + path)) {
-      pull(path, root.relativize(checked), 0, step);
+      Queue<Wanted> wanted =
+          new ArrayDeque<>(List.of(new Wanted(path, root.relativize(checked), 0)));
+      while (!wanted.isEmpty()) {
+        List<Wanted> inIt = pull(wanted.remove(), step);
+        expect(inIt.stream().map(Wanted::path));
+        wanted.addAll(inIt);
+      }
     }
     trash.prune();
+  }
+
+  /** These come home next, in this order, but for some of them. */
+  void expect(Stream<String> paths) {
+    pulls.expect(paths);
+  }
+
+  /** Nothing more is pulled. */
+  void end() throws IOException {
+    pulls.end();
   }
 
   /**
@@ -111,7 +140,7 @@ final class Pull {
         return Optional.empty();
       }
       Path part = part(target); // First: it may be refused, and the node's bytes follow its answer.
-      Json answer = node.pull(path);
+      Json answer = pulls.next(path);
       if (answer.text("kind").equals(Optional.of("folder")) && edit.isDecided()) {
         return folder(edit, target);
       }
@@ -233,7 +262,7 @@ final class Pull {
         throw new LocalTree.Refused(RefusedFiles.IN_THE_WAY);
       }
       Path part = part(target);
-      Json answer = node.pull(path);
+      Json answer = pulls.next(path);
       try {
         Optional<Entry> come = receive(answer, target, part, file.size());
         if (come.isEmpty()) {
@@ -327,38 +356,42 @@ final class Pull {
     return Optional.empty();
   }
 
-  /**
-   * @param local where it goes, relative to the root
-   */
-  private void pull(String path, Path local, int depth, Talk.Step step) throws IOException {
-    Json answer = node.pull(path);
+  /** Pulls a file or a link; of a folder, returns what is in it. */
+  private List<Wanted> pull(Wanted wanted, Talk.Step step) throws IOException {
+    String path = wanted.path();
+    Json answer = pulls.next(path);
     if (answer.text("code").isPresent()) {
       throw new GpushException(new SyncFailure.NoSuchPath(node.index(), path));
     }
     if (answer.text("kind").equals(Optional.of("folder"))) {
-      if (depth == MAX_DEPTH) {
-        throw tooLarge("folders in it are nested more than " + MAX_DEPTH + " deep");
-      }
-      if (!answer.flag("all")) {
-        throw tooLarge(MANY);
-      }
-      for (var child : children(path, local, answer.texts("names")).entrySet()) {
-        pull(path + "/" + child.getKey(), child.getValue(), depth + 1, step);
-      }
-      return;
-    }
-    files++;
-    if (files > MAX_FILES) {
-      throw tooLarge(MANY);
+      return folder(wanted, answer);
     }
     step.detail(path);
     try {
-      take(path, answer, tree.place(local));
+      take(path, answer, tree.place(wanted.local()));
     } catch (LocalTree.Refused refused) {
       throw notPulled(path, refused);
     } catch (FileSystemException failed) {
       throw notPulled(path, LocalTree.refused(failed));
     }
+    return List.of();
+  }
+
+  private List<Wanted> folder(Wanted wanted, Json answer) {
+    if (wanted.depth() == MAX_DEPTH) {
+      throw tooLarge("folders in it are nested more than " + MAX_DEPTH + " deep");
+    }
+    Map<String, Path> inIt = children(wanted.path(), wanted.local(), answer.texts("names"));
+    names += inIt.size();
+    if (!answer.flag("all") || names > MAX_NAMES) {
+      throw tooLarge(MANY);
+    }
+    return inIt.entrySet().stream()
+        .map(
+            each ->
+                new Wanted(
+                    wanted.path() + "/" + each.getKey(), each.getValue(), wanted.depth() + 1))
+        .toList();
   }
 
   /** The place of each name; checked before anything of the folder is written. */

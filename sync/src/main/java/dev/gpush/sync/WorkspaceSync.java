@@ -21,7 +21,6 @@ import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import dev.gpush.sync.tree.TreeChanged;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -491,8 +490,6 @@ public final class WorkspaceSync implements AutoCloseable {
     try {
       conversations.close();
       scan.save();
-    } catch (IOException unwritten) {
-      // It only costs the next gateway time.
     } finally {
       lock.unlock();
     }

@@ -65,6 +65,43 @@ final class EditsThereTest extends SyncFixture {
     assertEquals(List.of(), talk.asked);
   }
 
+  /** Over a slow link a round trip for each file is what people would wait for. */
+  @Test
+  void manyEditsComeHomeInAFewRoundTrips() throws Exception {
+    nodes(1);
+    for (int i = 0; i < 200; i++) {
+      laptop.write("f" + i, "1");
+    }
+    push();
+    for (int i = 0; i < 200; i++) {
+      nodes.getFirst().folder().write("f" + i, "edited " + i);
+    }
+    int before = nodes.getFirst().flights.get();
+
+    assertEquals(200, comesHome().size());
+
+    int flights = nodes.getFirst().flights.get() - before;
+    assertTrue(flights <= 10, () -> flights + " flights");
+    assertEquals("edited 199", laptop.read("f199"));
+  }
+
+  /** It was asked for already, and its answer is on the way. */
+  @Test
+  void whatIsSavedHereWhileManyComeStaysAndStopsNoneOfThem() throws Exception {
+    nodes(1);
+    laptop.write("a", "1").write("b", "1").write("c", "1");
+    push();
+    nodes.getFirst().folder().write("a", "there").write("b", "there").write("c", "there");
+    nodes.getFirst().beforePull = _ -> laptop.write("b", "here");
+
+    assertEquals(List.of("a", "c"), comesHome());
+
+    assertEquals("here", laptop.read("b"));
+    assertEquals("there", laptop.read("c"));
+    nodes.getFirst().beforePull = _ -> {};
+    assertEquals(List.of("b CHANGED_BOTH 0"), held());
+  }
+
   @Test
   void whatWasEditedHereAsWellOrOnAnotherNodeIsHeld() throws Exception {
     nodes(2);

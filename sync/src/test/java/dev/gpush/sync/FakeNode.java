@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -254,8 +255,9 @@ final class FakeNode implements SyncNode {
       return new FilterOutputStream(program.out()) {
         @Override
         public void write(byte[] source, int offset, int length) throws IOException {
-          if (length > TYPE && source[offset + TYPE] == PULL) {
-            beforePull.accept(pulled(source, offset + TYPE + 1, length - TYPE - 1));
+          ByteBuffer pulls = ByteBuffer.wrap(source, offset, length);
+          while (pulls.remaining() > TYPE && pulls.get(pulls.position() + TYPE) == PULL) {
+            beforePull.accept(pulled(pulls));
           }
           if (length > TYPE && source[offset + TYPE] == PREPARE) {
             beforePrepare.run();
@@ -274,9 +276,11 @@ final class FakeNode implements SyncNode {
           toNode.addAndGet(length);
         }
 
-        private static String pulled(byte[] source, int offset, int length) {
-          String text = new String(source, offset, length, StandardCharsets.UTF_8);
-          return text.startsWith("{") ? Json.parse(text).text("path").orElse("") : "";
+        private static String pulled(ByteBuffer message) {
+          var text = new byte[message.getInt()];
+          message.get(); // the type
+          message.get(text);
+          return Json.parse(new String(text, StandardCharsets.UTF_8)).text("path").orElse("");
         }
 
         /** Returns how many of the bytes were written before it. */

@@ -99,6 +99,21 @@ final class PullTest extends SyncFixture {
   }
 
   @Test
+  void aFolderIsPulledInAFewRoundTrips() throws Exception {
+    WorkFolder there = node();
+    for (int i = 0; i < 100; i++) {
+      there.write("d/" + i % 10 + "/f" + i, "content " + i);
+    }
+    int before = nodes.getFirst().flights.get();
+
+    pull("d");
+
+    int flights = nodes.getFirst().flights.get() - before;
+    assertTrue(flights <= 15, () -> flights + " flights");
+    assertEquals("content 57", laptop.read("d/7/f57"));
+  }
+
+  @Test
   void noLinkLeadsIntoGit() throws Exception {
     WorkFolder there = node();
     laptop.link("hooks", ".git/hooks");

@@ -432,19 +432,23 @@ public final class NodeConversation implements Closeable {
 
   // ---- PULL
 
-  /** What a path on the node is. */
-  public Json pull(String path) throws IOException {
-    wire.send(Kind.PULL, Json.object("path", path));
+  /** Asks what these paths on the node are. */
+  public void pull(List<String> paths) throws IOException {
+    for (String path : paths) {
+      wire.send(Kind.PULL, Json.object("path", path));
+    }
     wire.flush();
+  }
+
+  /** The next answer to {@link #pull}. */
+  public Json pulled() throws IOException {
     return expect(Kind.PULLED).json();
   }
 
-  /** The next piece of the file that {@link #pull} announced; the last one is marked. */
+  /** The next piece of the file that {@link #pulled} announced; the last one is marked. */
   public Blobs.Piece readPiece() throws IOException {
     return Blobs.Piece.parse(expect(Kind.BLOB).payload());
   }
-
-  // ----
 
   private SyncMessages.Message expect(Kind kind) throws IOException {
     SyncMessages.Message message = wire.read();

@@ -1,5 +1,6 @@
 package dev.gpush.sync.scan;
 
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.sync.tree.Hashes;
 import java.io.BufferedInputStream;
@@ -26,6 +27,7 @@ import java.util.Set;
  * clean").
  */
 final class HashCache {
+  private static final System.Logger LOG = System.getLogger("gpush.sync");
   private static final int MAGIC = 0x67707331; // "gps" and the format
   private static final int HASH_BYTES = 32;
 
@@ -143,20 +145,27 @@ final class HashCache {
     return unsaved > entries.size() / PART;
   }
 
-  /** Writes the file whole, if something changed. */
-  void save() throws IOException {
+  /**
+   * Writes the file whole, if something changed. Where it cannot be written, as on a full disk, the
+   * next gateway reads more.
+   */
+  void save() {
     if (!isChanged || !isKept) {
       return;
     }
-    Files.createDirectories(Objects.requireNonNull(file.toAbsolutePath().getParent()));
-    WholeFile.write(
-        file,
-        out -> {
-          var data = new DataOutputStream(new BufferedOutputStream(out, 1 << 16));
-          write(data);
-          data.flush();
-        });
-    isChanged = false;
+    try {
+      Files.createDirectories(Objects.requireNonNull(file.toAbsolutePath().getParent()));
+      WholeFile.write(
+          file,
+          out -> {
+            var data = new DataOutputStream(new BufferedOutputStream(out, 1 << 16));
+            write(data);
+            data.flush();
+          });
+      isChanged = false;
+    } catch (IOException unwritten) {
+      LOG.log(System.Logger.Level.WARNING, "hashes are not kept: " + FileReason.of(unwritten));
+    }
     unsaved = 0;
   }
 

@@ -240,7 +240,7 @@ public final class TreeScan {
   }
 
   /** Writes what was read into the cache file, so that the next gateway need not read it again. */
-  public void save() throws IOException {
+  public void save() {
     cache.save();
     savedAt = clock.nanos();
   }

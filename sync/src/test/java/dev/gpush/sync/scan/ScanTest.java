@@ -426,6 +426,15 @@ class ScanTest {
 
   // ---- the cache
 
+  /** As on a full disk. */
+  @Test
+  void hashesThatCannotBeKeptStopNothing() throws Exception {
+    Files.createDirectories(base.resolve("cache").resolve("in the way"));
+    folder.write("a", "1");
+
+    assertEquals(Set.of("a"), sent(scan()));
+  }
+
   @Test
   void everyChangeShowsAlsoThroughTheCache() throws Exception {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
