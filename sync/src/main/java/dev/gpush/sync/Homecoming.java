@@ -1,6 +1,5 @@
 package dev.gpush.sync;
 
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Clock;
 import dev.gpush.sync.home.Arrivals;
