@@ -24,7 +24,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -241,11 +240,7 @@ final class Pull {
       LocalMoves.moveIfFree(part, target);
       return true;
     }
-    if (!LocalFile.is(target, edit.here().get())) {
-      return false;
-    }
-    Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
-    return true;
+    return LocalMoves.replace(part, target, file -> LocalFile.is(file, edit.here().get()));
   }
 
   /**
@@ -460,14 +455,15 @@ final class Pull {
    */
   private void put(Path part, Path target) throws IOException {
     String path = tree.inTree(target);
-    boolean isOnlyHere = isOnlyHere(path, target);
-    boolean isLate = had.isLate().test(path);
-    boolean isFree = !Files.exists(target, LinkOption.NOFOLLOW_LINKS);
-    if (isFree || (!isOnlyHere && !isLate && had.isSure())) {
-      Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+    if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+      LocalMoves.moveIfFree(part, target);
       return;
     }
-    if (isOnlyHere) {
+    boolean isLate = had.isLate().test(path);
+    if (!isLate && had.isSure() && LocalMoves.replace(part, target, file -> isAsSent(path, file))) {
+      return;
+    }
+    if (!isAsSent(path, target)) {
       talk.confirm(path + " was changed here since the last push. Replace it?", "--yes");
     } else if (isLate) {
       talk.confirm(
@@ -490,13 +486,12 @@ final class Pull {
   }
 
   /** A file that was pushed and not changed since is, or was, on the node too. */
-  private boolean isOnlyHere(String path, Path target) throws IOException {
-    if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
+  private boolean isAsSent(String path, Path file) throws IOException {
+    if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
       throw new GpushException(new SyncFailure.NotWritten(path, "a folder of this name is here"));
     }
     Optional<Entry> pushed = node.holds().manifest().get(path);
-    return Files.exists(target, LinkOption.NOFOLLOW_LINKS)
-        && (pushed.isEmpty() || !LocalFile.is(target, pushed.get()));
+    return pushed.isPresent() && LocalFile.is(file, pushed.get());
   }
 
   private static boolean isHere(Path target, Entry entry) throws IOException {

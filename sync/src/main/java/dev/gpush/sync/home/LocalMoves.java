@@ -1,17 +1,98 @@
 package dev.gpush.sync.home;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
-/** Moves of files on this machine that replace nothing. */
+/** Moves of files on this machine that replace nothing that a user saves at this moment. */
+@SuppressWarnings("restricted")
 public final class LocalMoves {
   private LocalMoves() {}
+
+  /** Whether a file is what is expected. */
+  @FunctionalInterface
+  public interface Check {
+    boolean is(Path file) throws IOException;
+  }
+
+  /**
+   * Puts a file in the place of another one, if that is as expected. The two change places in one
+   * step, and the one that was there is looked at again: what was saved since goes back.
+   *
+   * @return whether it is in place; the path that it came from may have the other one then
+   */
+  public static boolean replace(Path by, Path file, Check check) throws IOException {
+    if (!check.is(file)) {
+      return false;
+    }
+    if (!Exchange.ofNames(by, file)) {
+      if (check.is(file)) {
+        Files.move(by, file, StandardCopyOption.ATOMIC_MOVE);
+        return true;
+      }
+      return false;
+    }
+    boolean isMeant = false;
+    try {
+      isMeant = check.is(by);
+    } finally {
+      if (!isMeant) {
+        Exchange.ofNames(by, file);
+      }
+    }
+    return isMeant;
+  }
+
+  /** Two names change places, which Java has no call for. */
+  private static final class Exchange {
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final int HERE = -100;
+    private static final int FLAG = 2;
+
+    /** Empty where the system has none. */
+    private static final Optional<MethodHandle> LINUX =
+        call("renameat2", JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT);
+
+    private static final Optional<MethodHandle> MAC =
+        call("renamex_np", ADDRESS, ADDRESS, JAVA_INT);
+
+    private static Optional<MethodHandle> call(String name, MemoryLayout... parameters) {
+      return LINKER
+          .defaultLookup()
+          .find(name)
+          .map(at -> LINKER.downcallHandle(at, FunctionDescriptor.of(JAVA_INT, parameters)));
+    }
+
+    /** False where one of them is gone, or the disk cannot. */
+    static boolean ofNames(Path one, Path other) {
+      try (var arena = Arena.ofConfined()) {
+        MemorySegment first = arena.allocateFrom(one.toAbsolutePath().toString());
+        MemorySegment second = arena.allocateFrom(other.toAbsolutePath().toString());
+        if (LINUX.isPresent()) {
+          return (int) LINUX.get().invokeExact(HERE, first, HERE, second, FLAG) == 0;
+        }
+        return MAC.isPresent() && (int) MAC.get().invokeExact(first, second, FLAG) == 0;
+      } catch (Throwable impossible) {
+        throw new IllegalStateException(impossible);
+      }
+    }
+  }
 
   /**
    * Moves a file or link to a place where nothing is, also when something is made there at this
