@@ -6,7 +6,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gpush_agent.files import sync, unsaved  # noqa: E402
+from gpush_agent.files import sync  # noqa: E402
+from gpush_agent.lifetime import unsaved  # noqa: E402
 from gpush_agent.files.state import Held, State  # noqa: E402
 from gpush_agent.files.tree import Tree  # noqa: E402
 from test_files import FilesTest  # noqa: E402
