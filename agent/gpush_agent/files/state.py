@@ -13,8 +13,7 @@ from .manifest import ManifestFile
 from .root import FILE, LINK, Root, in_order
 from .tree import Blocked, OWN, ROOT, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
 
-LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit within this time
-LOCK_PAUSE_S = 0.02
+LOCK_WAIT_S, LOCK_PAUSE_S = 10, 0.02    # another conversation on the same folder ends its commit within this time
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
 LARGE_FOLDER = 64 << 10         # bytes of a folder itself: ext4 never makes one smaller, and each look at it reads all of it
