@@ -60,6 +60,23 @@ class FinderTest(FilesTest):
             os.utime(os.path.join(self.state, "files.lock"), ns=(first, first))
             self.assertEqual(self.names(node), names)
 
+    def test_what_was_made_while_the_clock_was_behind_is_new(self):
+        self.write("before.py", b"")
+        node = self.gateway().open()
+        node.push({"a.py": b"1"})
+        lock = os.path.join(self.state, "files.lock")
+        ahead = os.stat(lock).st_mtime + 3600
+        os.utime(lock, (ahead, ahead))      # as if the clock had been set back since
+        self.write("one.py", b"")
+        self.assertEqual(self.names(node), {"": ["one.py"]})
+        self.write("two.py", b"")
+        at = os.stat(os.path.join(self.root, "two.py")).st_ctime_ns + 1
+        os.utime(lock, ns=(at, at))         # and then set right
+        self.assertEqual(self.names(node), {"": ["one.py", "two.py"]})
+        os.utime(lock, (ahead, ahead))
+        self.write("three.py", b"")
+        self.assertEqual(self.names(node), {"": ["one.py", "three.py", "two.py"]})
+
     def test_a_renamed_file_has_the_name_that_it_had(self):
         node = self.gateway().open()
         node.push({"a.py": b"1", "b.py": b"2", "c.py": b"3"})

@@ -62,6 +62,15 @@ class ManifestTest(unittest.TestCase):
         self.assertEqual((again.entries, again.generation, again.folders, again.root),
                          (self.held.entries, 7, {"new"}, Root.of(self.held.entries).value))
 
+    def test_a_clock_that_was_set_back_does_not_settle_what_is_written_now(self):
+        self.many()
+        os.utime(self.path(WHOLE), (4e9, 4e9))
+        self.held.load()
+        self.held.put("d1/f1", entry(500))
+        self.held.save()
+        self.assertLess(self.held.at, 4 * 10**18)
+        self.assertEqual(self.loaded().at, self.held.at)
+
     def test_many_changes_are_written_whole(self):
         self.many(20)
         for number in range(LEAST_LOGGED + 1):

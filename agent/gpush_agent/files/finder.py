@@ -1,6 +1,7 @@
 """Names in the tree that gpush did not write: new files of an editor, output of programs. The gateway has the rules and decides which of
 them it wants; here they are only listed, with what tells the two apart."""
 import os
+import time
 
 from ..core.filelock import is_locked
 from ..core.refused import Refused
@@ -11,7 +12,8 @@ from .tree import Blocked, OWN, is_file, is_folder, is_link, parents_of, parts_o
 
 MOST_IN_FOLDER = 2000       # names that are looked at in one folder, and those that git tracks; a folder with more holds data
 MOST_NAMES = 20000          # of one answer
-AFTER_RUN_NS = 2 * 1000 * 1000 * 1000   # what a run has written may get its last byte after its end
+SECOND_NS = 1000 * 1000 * 1000
+AFTER_RUN_NS = 2 * SECOND_NS            # what a run has written may get its last byte after its end
 FOLDER, OTHER = "folder", "other"
 
 
@@ -23,6 +25,9 @@ class Finder:
         self.ended = {}         # run → (start, end): they change no more
         self.tracked = None, frozenset()        # the stamp of git's index, and what it has
         self.left = 0
+        self.at = time.monotonic()
+        self.behind = []        # [from, to]: times that the clock had again after it was set back
+        self.is_behind = False
 
     def find(self, folders):
         """(folder, [[name, kind, size, stamp, the path it was renamed from or None, whether a run may have made it, whether git tracks it
@@ -30,6 +35,7 @@ class Finder:
         hold something of gpush when there are none. What was there before gpush is left out; a folder in which nothing is new, too."""
         self.left = MOST_NAMES
         since = os.stat(self.state.of(b"files.lock")).st_mtime_ns
+        self.look_at_clock(since)
         runs = list(self.runs())
         known = {}
         for path in self.held.entries:
@@ -48,6 +54,22 @@ class Finder:
             found, is_all = self.items(parts, self.unknown(names, parts, known.get(folder, ())), ours, inodes, runs, since)
             if found or not is_all:
                 yield folder, found, is_all, None
+
+    def look_at_clock(self, since):
+        """Before `since`, it was set back after the last look: what has been made since then has the times from there to now. Then it goes on
+        from there until it is set right."""
+        now, at = moment(self.state.of(b"tokens")), time.monotonic()
+        passed, self.at = int((at - self.at) * SECOND_NS), at
+        if self.is_behind:
+            self.behind[-1][1] += passed
+        self.is_behind = now < since
+        if self.is_behind:
+            if not self.behind or abs(self.behind[-1][1] - now) > SECOND_NS:
+                self.behind.append([now - passed, now])
+            self.behind[-1][1] = max(self.behind[-1][1], now)
+
+    def is_new(self, at, since):
+        return at >= since or any(begun <= at <= end for begun, end in self.behind)
 
     def folders(self):
         """Those that hold something of gpush, or were made by it."""
@@ -90,7 +112,7 @@ class Finder:
             if is_text and is_folder(status):
                 if base + name not in ours:
                     items.append([name, FOLDER, 0, "", None, False])
-            elif status.st_ctime_ns >= since:
+            elif self.is_new(status.st_ctime_ns, since):
                 items.append(self.item(name, status, inodes, runs) if is_text else [name, OTHER, 0, "", None, False])
         tracked = self.in_index() if any(parts or item[0] != ".git" for item in items) else ()
         return [item + [base + item[0] in tracked] for item in items], is_all
@@ -145,6 +167,15 @@ class Finder:
                 self.ended[name] = (times[0], times[-1])
             if times:
                 yield times[0], times[-1] if is_over else None
+
+
+def moment(folder):
+    """Now, by the clock of its file system; nothing depends on the time of the folder."""
+    try:
+        os.utime(folder)
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return int(time.time() * 1e9)
 
 
 def times_below(folder):

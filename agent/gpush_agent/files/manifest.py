@@ -55,7 +55,8 @@ class ManifestFile:
             whole = self.state.read(WHOLE) or {}
             self.ident, self.logged, self.end = whole.get("id"), 0, 0
         changes = self.changes()
-        return whole, changes, max(stamp[1] if stamp else 0 for stamp in self.stamps[:2 if changes else 1])
+        last = self.stamps[1 if changes else 0]     # not the later one: the clock may have been set back
+        return whole, changes, last[1] if last else 0
 
     def is_longer(self, before):
         """Whether the log is the one that we know, perhaps with more lines. Stamps alone do not say so: a network file system may show
