@@ -35,6 +35,7 @@ import dev.gpush.launch.plan.LaunchPlan;
 import dev.gpush.launch.plan.Scripts;
 import dev.gpush.launch.plan.SlotPlan;
 import dev.gpush.launch.run.Attempts;
+import dev.gpush.launch.run.ReplacedRuns;
 import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
@@ -83,6 +84,7 @@ public final class Launcher implements AutoCloseable {
   private final RunFollower follower;
   private final GangCheck check;
   private final Map<Integer, RunWatch> watches = new ConcurrentHashMap<>();
+  private final ReplacedRuns replaced;
 
   /** One launch at a time: two would choose the same slots. Fair: the longest wait is next. */
   private final ReentrantLock launching = new ReentrantLock(true);
@@ -98,6 +100,7 @@ public final class Launcher implements AutoCloseable {
     this.clock = clock;
     this.tasks = tasks.group("runs-" + site.name());
     this.history = new RunHistory(site.history());
+    this.replaced = new ReplacedRuns(site, history, this.tasks);
     this.listing = new RunListing(site, this.tasks);
     this.fabrics = new RunFabrics(site, new SessionFacts(site, clock, this.tasks), plans);
     var pythons = new Pythons(site, this.tasks);
@@ -136,8 +139,9 @@ public final class Launcher implements AutoCloseable {
       // Those in progress first: nothing about older ones may keep them from being watched.
       listing.alive(nodes).forEach(onNode -> onNode.forEach(this::adopt));
       listing.all(nodes).forEach(onNode -> onNode.forEach(this::adopt));
+      replaced.kill();
       for (RunRecord record : history.list()) {
-        if (!record.state().isOver()) {
+        if (!record.state().isOver() && record.fits(site.nodes().size())) {
           watch(record, Optional.empty());
         }
       }
@@ -192,12 +196,8 @@ public final class Launcher implements AutoCloseable {
   private void adopt(Json run) {
     RunRecord.from(run.object("spec").object("about"))
         .filter(record -> !watches.containsKey(record.number()))
-        .filter(
-            record ->
-                record.parts().stream()
-                    .allMatch(part -> part.node() >= 0 && part.node() < site.nodes().size()))
-        .flatMap(record -> history.adopt(record.in(RunView.State.RUNNING), run.flag("alive")))
-        .ifPresent(left -> RunStart.killLater(site, left, tasks));
+        .filter(record -> record.fits(site.nodes().size()))
+        .ifPresent(record -> history.adopt(record.in(RunView.State.RUNNING), run.flag("alive")));
   }
 
   /**
@@ -380,9 +380,7 @@ public final class Launcher implements AutoCloseable {
   /** The watch of a run in progress, made if there is none. */
   private RunWatch watch(RunRecord record, Optional<RunWatch.Relaunch> relaunch)
       throws InterruptedException {
-    RunRecord known =
-        record.state() == RunView.State.UNKNOWN ? record.in(RunView.State.RUNNING) : record;
-    var fresh = new RunWatch(site, history, known, relaunch, clock, tasks);
+    var fresh = new RunWatch(site, history, record, relaunch, clock, tasks);
     Optional<RunWatch> present = Optional.ofNullable(watches.putIfAbsent(record.number(), fresh));
     if (present.isEmpty()) {
       fresh.start(() -> ended(record.number()));

@@ -49,6 +49,7 @@ public final class FakeNode implements NodeCalls {
   private long nextPort = 2000;
   private boolean isGone;
   private boolean failsWatch;
+  private boolean hidesSpec;
   private int listed = Integer.MAX_VALUE;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
 
@@ -284,7 +285,7 @@ public final class FakeNode implements NodeCalls {
         case "environment.use" -> Json.object();
         case "ports" -> Json.object("ports", List.of(nextPort++));
         case "run.list" -> list(params);
-        case "run.status" -> view(known(run));
+        case "run.status" -> status(known(run));
         case "run.keep" -> keep(params);
         case "run.snapshot" -> snapshot(run, params);
         case "run.start" -> start(run, params);
@@ -315,6 +316,13 @@ public final class FakeNode implements NodeCalls {
     ArrayDeque<Failure> asked = failures.getOrDefault(method, new ArrayDeque<>());
     if (!asked.isEmpty()) {
       throw new GpushException(asked.poll());
+    }
+  }
+
+  /** It cannot read the specification of a run when it is asked next for its status. */
+  void hideSpec() {
+    synchronized (lock) {
+      hidesSpec = true;
     }
   }
 
@@ -401,7 +409,16 @@ public final class FakeNode implements NodeCalls {
     return Json.object();
   }
 
-  private Json view(int number) {
+  private Json status(int run) {
+    Json.Obj status = view(run);
+    if (hidesSpec) {
+      hidesSpec = false;
+      return status.with("spec", Json.object());
+    }
+    return status;
+  }
+
+  private Json.Obj view(int number) {
     Run run = runs.get(number);
     return Json.object("run", number, "alive", !run.isOver, "exit", run.exit, "spec", run.spec)
         .with("attempt", run.attempt());

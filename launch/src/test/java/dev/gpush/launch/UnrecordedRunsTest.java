@@ -292,13 +292,7 @@ final class UnrecordedRunsTest {
   void aRunThatIsOverDoesNotReplaceWhatAFailedStartHasLeft() throws Exception {
     leaveOnLastNode(100);
     launcher.close();
-    Json.Obj about = nodes.getLast().specs().getFirst().object("about");
-    Json.Obj other =
-        about
-            .with("started", "2020-01-01T00:00:00Z")
-            .with("parts", Json.array(about.items("parts").subList(0, 1)));
-    Json.Obj start = Json.object("run", 1, "spec", Json.object("about", other));
-    nodes.getFirst().call("run.start", start);
+    nodes.getFirst().call("run.start", other());
     nodes.getFirst().end(1, OK);
     launcher = launcher();
 
@@ -317,12 +311,105 @@ final class UnrecordedRunsTest {
         RunView.State.STOPPED, launcher.stop(1, "INT", Duration.ofSeconds(1), talk).state());
   }
 
+  /** Until it is killed there, also by the gateway after the next one. */
+  @Test
+  void whatARunOfTheSameNumberReplacesIsEndedByALaterGateway() throws Exception {
+    leaveOnLastNode(100);
+    launcher.close();
+    nodes.getFirst().call("run.start", other());
+    launcher = launcher();
+    launcher.attach(Set.of(0, 1));
+    launcher.close();
+    assertFalse(nodes.getLast().calls().contains(KILL), nodes.getLast().calls()::toString);
+    nodes.getLast().mend();
+    launcher = launcher();
+
+    launcher.attach(Set.of(0, 1));
+
+    nodes.getLast().awaitCall(KILL);
+    assertEquals(1, launcher.running().size());
+    assertEquals(List.of("0:0", "0:1"), launcher.find(Optional.of(1)).slots());
+    assertEquals(1, nodes.getFirst().call("run.list", Json.object("alive", true)).items().size());
+  }
+
+  /** As when another gateway has taken the session. */
+  @Test
+  void aLinkThatIsOverEndsTheKillUntilThereIsAnotherOne() throws Exception {
+    nodes.getLast().fail("run.status", new AgentFailure.Superseded("another gateway", 2));
+    var isUnknown = new CountDownLatch(1);
+    launcher.onChange(
+        () ->
+            launcher.list().stream()
+                .filter(run -> run.state() == RunView.State.UNKNOWN)
+                .forEach(_ -> isUnknown.countDown()));
+    leaveOnLastNode(1);
+    isUnknown.await();
+    launcher.close();
+    launcher = launcher();
+
+    launcher.attach(Set.of(0, 1));
+
+    assertEquals(Optional.of(137), follow(1).get());
+    assertEquals(RunView.State.STOPPED, launcher.find(Optional.of(1)).state());
+  }
+
+  @Test
+  void aRecordOfNodesThatTheSessionHasNotIsLeftAlone() throws Exception {
+    leaveOnLastNode(100);
+    launcher.close();
+    nodes.getLast().mend();
+    Path file = folder.resolve("history/1.json");
+    String record = Files.readString(file);
+    Files.writeString(file, record.replaceAll("\"node\": *1", "\"node\": 7"));
+    nodes.getFirst().call("run.start", other());
+    launcher = launcher();
+
+    launcher.attach(Set.of(0, 1));
+
+    assertEquals(1, launcher.running().size());
+  }
+
+  @Test
+  void whatIsLeftIsEndedOnANodeThatCannotReadItsSpecificationAtFirst() throws Exception {
+    nodes.getLast().hideSpec();
+    leaveOnLastNode(1);
+
+    assertEquals(Optional.of(137), follow(1).get());
+    assertTrue(nodes.getLast().calls().contains(KILL), nodes.getLast().calls()::toString);
+  }
+
+  @Test
+  void aStopOfWhatIsLeftSparesTheRunOfAnotherLaptop() throws Exception {
+    var refused = new AgentFailure.Refused("run.stop", "x", Json.object());
+    Collections.nCopies(100, refused).forEach(each -> nodes.getFirst().fail("run.stop", each));
+    leaveOnLastNode(100);
+    FakeNode last = nodes.getLast();
+    Json.Obj start = other();
+    last.mend();
+    last.call("run.stop", Json.object("run", 1, "forget", true));
+    last.call("run.start", start);
+
+    assertThrows(GpushException.class, () -> launcher.stop(1, "INT", Duration.ofSeconds(1), talk));
+
+    assertFalse(last.calls().contains("stop 1 INT asked"), last.calls()::toString);
+  }
+
   private void leaveOnLastNode(int refusals) {
     nodes.getFirst().interruptKeep();
     for (int call = 1; call <= refusals; call++) {
       nodes.getLast().fail("run.stop", new AgentFailure.Refused("run.stop", "x", Json.object()));
     }
     assertThrows(InterruptedException.class, () -> launch("train.py"));
+  }
+
+  /** The start, on the first node, of what another laptop has given the same number. */
+  private Json.Obj other() {
+    Json.Obj about = nodes.getLast().specs().getFirst().object("about");
+    Json.Obj other =
+        about
+            .with("started", "2020-01-01T00:00:00Z")
+            .with("parts", Json.array(about.items("parts").subList(0, 1)));
+    return Json.object("run", 1, "spec", Json.object("about", other));
   }
 
   @Test

@@ -21,9 +21,6 @@ public final class JournalReader {
   /** A stream that ended too early is opened again after this. */
   private static final Duration PAUSE = Duration.ofMillis(200);
 
-  /** So often in a row a link that is over may still be one whose agent was just replaced. */
-  private static final int MOST_OVER = 3;
-
   /** How often output that exists is asked for from the same place. */
   private static final int MOST_TRIES = 10;
 
@@ -68,7 +65,7 @@ public final class JournalReader {
    */
   public NodeEnd follow(RunJournal.Entries entries) throws InterruptedException {
     Optional<NodeEnd> known = Optional.empty();
-    int over = 0;
+    var link = new NodeCalls.LinkFailures();
     while (true) {
       try {
         if (mayRestart && selection.get(ATTEMPT).isEmpty()) {
@@ -88,14 +85,13 @@ public final class JournalReader {
         if (known.isEmpty()) {
           known = ended();
         }
-        over = 0;
+        link.answered();
         if (known.isPresent() && isWhole) {
           continue;
         }
       } catch (GpushException failed) {
-        boolean isOver = failed.failure() instanceof AgentFailure.LinkOver;
-        over = isOver ? over + 1 : 0;
-        if (node.isLost() || over > MOST_OVER || !(isOver || NodeCalls.mayPass(failed))) {
+        boolean isRefused = failed.failure() instanceof AgentFailure.Refused;
+        if (node.isLost() || !link.mayPass(failed) || (isRefused && !NodeCalls.mayPass(failed))) {
           throw failed;
         }
       }

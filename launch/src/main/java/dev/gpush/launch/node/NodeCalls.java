@@ -77,6 +77,26 @@ public interface NodeCalls {
         : "the agent cannot be asked now";
   }
 
+  /** Tells a link that is over from one whose agent was just replaced. One thread. */
+  final class LinkFailures {
+    /** So often in a row it may be the latter. */
+    private static final int MOST_OVER = 3;
+
+    private int over;
+
+    /** Whether another call over the link may be answered: this failure does not end it. */
+    public boolean mayPass(GpushException failed) {
+      boolean isOver = failed.failure() instanceof AgentFailure.LinkOver;
+      over = isOver ? over + 1 : 0;
+      return isOver ? over <= MOST_OVER : failed.failure() instanceof AgentFailure.Refused;
+    }
+
+    /** A call was answered. */
+    public void answered() {
+      over = 0;
+    }
+  }
+
   /** How a command ended: its status (128 + n for a signal) and the beginning of what it wrote. */
   record Answer(int exit, String output, String errors) {}
 }

@@ -34,6 +34,7 @@ public final class RunHistory {
   private static final int KEPT = 500;
 
   private static final String LEFT = "left";
+  private static final String REPLACED = "replaced";
 
   private final Path folder;
   private volatile Runnable listener = () -> {};
@@ -41,6 +42,9 @@ public final class RunHistory {
   // guarded by this
   private final TreeMap<Integer, RunRecord> records = new TreeMap<>();
   private final Set<Integer> left = new HashSet<>();
+
+  // Those left whose number another run has here, until they are killed.
+  private final TreeMap<Integer, RunRecord> replaced = new TreeMap<>();
 
   public RunHistory(Path folder) {
     this.folder = folder;
@@ -63,6 +67,7 @@ public final class RunHistory {
       if (known.flag(LEFT)) {
         known.integer("run").ifPresent(left::add);
       }
+      RunRecord.from(known.object(REPLACED)).ifPresent(old -> replaced.put(old.number(), old));
     } catch (JsonSyntaxException | java.nio.charset.CharacterCodingException damaged) {
       // The others are read.
     }
@@ -86,8 +91,13 @@ public final class RunHistory {
     try {
       Files.createDirectories(folder);
       Json.Obj json = record.json();
-      String text = (isLeft(record.number()) ? json.with(LEFT, true) : json).pretty() + "\n";
-      WholeFile.write(file(record.number()), text, WholeFile.PRIVATE);
+      if (isLeft(record.number())) {
+        json = json.with(LEFT, true);
+      }
+      if (replaced.containsKey(record.number())) {
+        json = json.with(REPLACED, replaced.get(record.number()).json());
+      }
+      WholeFile.write(file(record.number()), json.pretty() + "\n", WholeFile.PRIVATE);
     } catch (IOException failed) {
       throw unusable(folder, failed);
     }
@@ -109,24 +119,37 @@ public final class RunHistory {
   /**
    * As {@link #keep}, of a run that a node reports, unless its number is known. It replaces what a
    * failed start of another run has left with its number, unless that may go on and this one is
-   * over.
-   *
-   * @return what it has replaced, if that may still go on
+   * over; if both may go on, the other one is among the {@link #replaced}.
    */
-  public Optional<RunRecord> adopt(RunRecord run, boolean isAlive) {
-    Optional<RunRecord> known;
+  public void adopt(RunRecord run, boolean isAlive) {
     synchronized (this) {
-      known = find(run.number());
+      Optional<RunRecord> known = find(run.number());
       if (known.isPresent() && (!isLeft(run.number()) || known.get().isThat(run.about()))) {
-        return Optional.empty();
+        return;
       }
-      if (!isAlive && known.filter(old -> !old.state().isOver()).isPresent()) {
-        return Optional.empty();
+      Optional<RunRecord> going = known.filter(old -> !old.state().isOver());
+      if (!isAlive && going.isPresent()) {
+        return;
       }
       left.remove(run.number());
+      going.ifPresent(old -> replaced.put(old.number(), old));
     }
     keep(run);
-    return known.filter(old -> !old.state().isOver());
+  }
+
+  /** What failed starts have left, and may go on, with numbers that other runs have here. */
+  public synchronized List<RunRecord> replaced() {
+    return List.copyOf(replaced.values());
+  }
+
+  /** One of the {@link #replaced} is on no node any more. */
+  public void killed(RunRecord old) {
+    Optional<RunRecord> known;
+    synchronized (this) {
+      replaced.remove(old.number());
+      known = find(old.number());
+    }
+    known.ifPresent(this::keep);
   }
 
   /** As {@link #keep}, of a start that has failed and could not end all ranks. */
@@ -144,7 +167,9 @@ public final class RunHistory {
 
   private void forgetOldest() throws GpushException {
     List<RunRecord> over =
-        records.values().stream().filter(record -> record.state().isOver()).toList();
+        records.values().stream()
+            .filter(record -> record.state().isOver() && !replaced.containsKey(record.number()))
+            .toList();
     for (RunRecord record : over.subList(0, Math.max(0, over.size() - KEPT))) {
       records.remove(record.number());
       try {

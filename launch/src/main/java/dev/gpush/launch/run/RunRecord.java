@@ -194,6 +194,11 @@ public record RunRecord(
     return about.text("started").equals(Optional.of(progress.started().toString()));
   }
 
+  /** Whether a session of this size has all its nodes. */
+  public boolean fits(int nodes) {
+    return parts.stream().allMatch(part -> part.node() >= 0 && part.node() < nodes);
+  }
+
   int ranks() {
     return parts.stream().mapToInt(Part::ranks).sum();
   }

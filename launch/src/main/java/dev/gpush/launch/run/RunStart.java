@@ -101,7 +101,8 @@ public final class RunStart {
     Left left =
         nodesLeft ->
             nodesLeft.forEach(
-                node -> tasks.start("kill-" + node, () -> killLater(nodes.get(node), record)));
+                node ->
+                    tasks.start("kill-" + node, () -> killIfReachable(nodes.get(node), record)));
     return start(again, () -> {}, left);
   }
 
@@ -296,11 +297,28 @@ public final class RunStart {
     }
   }
 
-  /** Kills it on all its nodes, each once it answers. */
-  public static void killLater(LaunchSite site, RunRecord record, Tasks tasks) {
-    for (RunRecord.Part part : record.parts()) {
-      NodeCalls node = site.nodes().get(part.node()).calls();
-      tasks.start("kill-" + part.node(), () -> killLater(node, record));
+  /**
+   * Kills it on all its nodes, each once it answers.
+   *
+   * @return for each part whether it was there
+   * @throws GpushException when a link is over; by then it was killed on the other nodes
+   */
+  public static List<Boolean> killLater(LaunchSite site, RunRecord record, Tasks tasks)
+      throws InterruptedException {
+    return tasks.finishAll(
+        "kill",
+        record.parts().stream()
+            .<Work<Boolean, RuntimeException>>map(
+                part -> () -> killLater(site.nodes().get(part.node()).calls(), record))
+            .toList());
+  }
+
+  private static void killIfReachable(NodeCalls node, RunRecord record)
+      throws InterruptedException {
+    try {
+      killLater(node, record);
+    } catch (GpushException over) {
+      // Its link is over, and so is this launcher's work there.
     }
   }
 
@@ -308,12 +326,15 @@ public final class RunStart {
    * Kills it there once the node answers; a call waits while its link is cut.
    *
    * @return false where it is not there; its number may be that of another gateway's run
+   * @throws GpushException when the link is over: another one, with its own launcher, may follow
    */
   static boolean killLater(NodeCalls node, RunRecord record) throws InterruptedException {
     int run = record.number();
+    var link = new NodeCalls.LinkFailures();
     while (!node.isLost()) {
       try {
         Optional<Boolean> isThat = isThat(node, record);
+        link.answered();
         if (isThat.equals(Optional.of(false))) {
           return false;
         }
@@ -324,6 +345,9 @@ public final class RunStart {
       } catch (GpushException failed) {
         if (isRefused(failed, "not-found")) {
           return false;
+        }
+        if (!link.mayPass(failed) && !node.isLost()) {
+          throw failed;
         }
       }
       Thread.sleep(AGAIN);

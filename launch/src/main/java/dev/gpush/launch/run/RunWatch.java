@@ -84,7 +84,9 @@ public final class RunWatch {
       Tasks tasks) {
     this.site = site;
     this.history = history;
-    this.record = record;
+    RunView.State next =
+        history.isLeft(record.number()) ? RunView.State.STOPPING : RunView.State.RUNNING;
+    this.record = record.state() == RunView.State.UNKNOWN ? record.in(next) : record;
     this.relaunch = relaunch;
     this.clock = clock;
     this.tasks = tasks;
@@ -383,8 +385,7 @@ public final class RunWatch {
   /** False when no node had it; otherwise it has those parts that were there. */
   private boolean isKilled() throws InterruptedException {
     RunRecord left = record();
-    List<Boolean> isThere =
-        tasks.each("kill", left.parts(), part -> RunStart.killLater(calls(part.node()), left));
+    List<Boolean> isThere = RunStart.killLater(site, left, tasks);
     List<RunRecord.Part> parts =
         IntStream.range(0, isThere.size())
             .filter(isThere::get)
