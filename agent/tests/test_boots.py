@@ -1,4 +1,5 @@
 """A node that has lost its power: what its disk has is perhaps not what its stamps say."""
+import fcntl
 import json
 import os
 import sys
@@ -78,6 +79,15 @@ class BootTest(FilesTest):
             self.assertFalse(node.check()["another"])
             node.end()
             self.assertFalse(self.gateway().open().holds["another"])
+
+    def test_what_cannot_be_noted_while_another_looks_is_noted_by_the_next_look(self):
+        self.boots()
+        with open(os.path.join(self.state, "files.lock")) as other:
+            fcntl.flock(other, fcntl.LOCK_SH)
+            node = self.gateway().open()
+        node.check()
+        with open(os.path.join(self.state, "root-0")) as file:
+            self.assertEqual(json.load(file)["boot"], tree.boot_of(self.base))
 
     def test_an_agent_that_is_killed_before_all_was_read_leaves_that_to_the_next(self):
         self.loses("a.py", b"ONE")

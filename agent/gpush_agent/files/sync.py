@@ -330,6 +330,8 @@ class Conversation:
         try:
             self.load()
             self.send_holds(want.get("known"), want.get("paths"))
+            if want.get("paths") is None:
+                self.tree.all_read(self.held, self.node, self.another)
         finally:
             if self.commit.plan is None:
                 self.state.unlock()

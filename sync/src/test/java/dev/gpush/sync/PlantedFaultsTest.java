@@ -74,8 +74,7 @@ final class PlantedFaultsTest {
       var compiler = ToolProvider.getSystemJavaCompiler();
       var said = new StringWriter();
       try (var files = compiler.getStandardFileManager(null, null, null)) {
-        var options =
-            List.of("-proc:none", "-nowarn", "-d", copy + "/classes", "-cp", classes());
+        var options = List.of("-proc:none", "-nowarn", "-d", copy + "/classes", "-cp", classes());
         var task =
             compiler.getTask(said, files, null, options, null, files.getJavaFileObjects(changed));
         assertTrue(task.call(), said::toString);

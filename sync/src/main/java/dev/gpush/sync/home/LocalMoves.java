@@ -13,8 +13,10 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.List;
 import java.util.Objects;
@@ -41,6 +43,7 @@ public final class LocalMoves {
     if (!check.is(file)) {
       return false;
     }
+    List<Object> came = stamp(by);
     if (!Exchange.ofNames(by, file)) {
       if (check.is(file)) {
         Files.move(by, file, StandardCopyOption.ATOMIC_MOVE);
@@ -53,10 +56,24 @@ public final class LocalMoves {
       isMeant = check.is(by);
     } finally {
       if (!isMeant) {
-        Exchange.ofNames(by, file);
+        putBack(by, file, came);
       }
     }
     return isMeant;
+  }
+
+  /** Of two saves the later one keeps the name. */
+  private static void putBack(Path saved, Path file, List<Object> came) throws IOException {
+    if (!Exchange.ofNames(saved, file)) {
+      moveIfFree(saved, file); // The name was moved away meanwhile.
+    } else if (!stamp(saved).equals(came)) {
+      Exchange.ofNames(saved, file);
+    }
+  }
+
+  private static List<Object> stamp(Path file) throws IOException {
+    var found = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    return List.of(String.valueOf(found.fileKey()), found.size(), found.lastModifiedTime());
   }
 
   /** Two names change places, which Java has no call for. */

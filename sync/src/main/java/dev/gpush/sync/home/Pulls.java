@@ -2,12 +2,14 @@ package dev.gpush.sync.home;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.sync.node.Blobs;
 import dev.gpush.sync.node.NodeConversation;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -67,9 +69,8 @@ public final class Pulls {
 
   private void skip() throws IOException {
     try {
-      boolean isFile = node.pulled().text("kind").orElse("").equals("file");
-      while (isFile && !node.readPiece().isLast()) {
-        // The next answer comes after it.
+      if (node.pulled().text("kind").equals(Optional.of("file"))) {
+        Blobs.skip(node); // The next answer comes after it.
       }
     } catch (GpushException refused) {
       // The node could not read what is not wanted.

@@ -182,6 +182,20 @@ public final class Blobs implements AutoCloseable {
     return Optional.of(hash);
   }
 
+  /** A file that the node sends and that is not wanted any more. */
+  public static void skip(NodeConversation node) throws IOException {
+    long bytes = 0;
+    boolean isLast = false;
+    while (!isLast) {
+      Piece piece = node.readPiece();
+      isLast = piece.isLast();
+      bytes += piece.data().remaining();
+      if (bytes > MOST_SURPLUS) {
+        throw new IOException("the node does not end what it sends");
+      }
+    }
+  }
+
   private static long size(Path file) {
     try {
       return Files.size(file);

@@ -33,6 +33,10 @@ final class LocalMovesTest {
 
   /** Whether it is in place; the user does this after the first look, which finds what was sent. */
   private boolean replace(Saving saving) throws IOException {
+    return replace(saving, () -> {});
+  }
+
+  private boolean replace(Saving first, Saving second) throws IOException {
     var looks = new AtomicInteger();
     return LocalMoves.replace(
         come,
@@ -40,7 +44,9 @@ final class LocalMovesTest {
         at -> {
           boolean isAsSent = Files.exists(at) && Files.readString(at).equals("sent");
           if (looks.getAndIncrement() == 0) {
-            saving.run();
+            first.run();
+          } else {
+            second.run();
           }
           return isAsSent;
         });
@@ -66,6 +72,29 @@ final class LocalMovesTest {
     Path other = Files.writeString(base.resolve("other"), "saved");
 
     assertFalse(replace(() -> Files.move(other, file, StandardCopyOption.ATOMIC_MOVE)));
+
+    assertEquals("saved", Files.readString(file));
+  }
+
+  /** The two have changed places by then. */
+  @Test
+  void ofTwoSavesMeanwhileTheLaterOneStays() throws IOException {
+    Path other = Files.writeString(base.resolve("other"), "saved again");
+
+    assertFalse(
+        replace(
+            () -> Files.writeString(file, "saved"),
+            () -> Files.move(other, file, StandardCopyOption.ATOMIC_MOVE)));
+
+    assertEquals("saved again", Files.readString(file));
+  }
+
+  @Test
+  void aSaveWhoseNameIsMovedAwayMeanwhileIsNotLost() throws IOException {
+    assertFalse(
+        replace(
+            () -> Files.writeString(file, "saved"),
+            () -> Files.move(file, base.resolve("backup"), StandardCopyOption.ATOMIC_MOVE)));
 
     assertEquals("saved", Files.readString(file));
   }
