@@ -85,7 +85,9 @@ class BootTest(FilesTest):
         with open(os.path.join(self.state, "files.lock")) as other:
             fcntl.flock(other, fcntl.LOCK_SH)
             node = self.gateway().open()
+            node.check()
         node.check()
+        node.end()
         with open(os.path.join(self.state, "root-0")) as file:
             self.assertEqual(json.load(file)["boot"], tree.boot_of(self.base))
 
