@@ -21,14 +21,14 @@ def unlink(path, folder=None):
 
 
 def name_twice(folder, name, aside, stamp):
-    """Gives what is to be replaced a second name, because a user may be writing into it just now; where no file can have two, it has the
-    first one only. False when what was looked at has gone, or its size and time are not those of the stamp."""
+    """Gives a file that is about to be replaced a second name, because a user may be writing into it. On a file system without hard links it
+    keeps only its first name. False when the file has gone, or its size and time are not those of the stamp."""
     for _ in range(2):
         try:
             os.link(name, aside, src_dir_fd=folder, follow_symlinks=False)
             return True
         except FileExistsError:
-            unlink(aside)           # NFS has asked twice, or it is of a commit that was cut off
+            unlink(aside)           # of a commit that was cut off, or of this call: NFS repeats a request
         except OSError:
             there = look(folder, name)
             return there is not None and [there.st_size, there.st_mtime_ns] == stamp
@@ -68,10 +68,10 @@ def _move(source, at, folder, name, is_new):
         os.link(source, name, src_dir_fd=at, dst_dir_fd=folder, follow_symlinks=False)     # a rename would replace what has come
     except OSError:
         there = look(folder, name)
-        if there is None:           # no file can have two names here
+        if there is None:           # a file system without hard links
             os.rename(source, name, src_dir_fd=at, dst_dir_fd=folder)
             return True
         if not os.path.samestat(there, os.stat(source, dir_fd=at, follow_symlinks=False)):
-            return False            # else NFS has asked twice
+            return False            # else the link is ours: NFS repeats a request
     unlink(source, at)
     return True

@@ -465,7 +465,7 @@ class Commit:
         its inode, too, on some file systems."""
         there = look(None, aside)
         if there is None:
-            return True     # no file can have two names here
+            return True     # a file system without hard links
         if stamp_of(there)[:2] == live.stamp[:2]:
             unlink(aside)
             return True
