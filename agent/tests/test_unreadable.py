@@ -90,6 +90,7 @@ class UnreadableTest(FilesTest):
     def test_what_is_only_there_is_named_as_a_folder(self):
         self.write("mine/x", b"1")
         self.close("mine")
+        self.node.end()     # it saves what it has once it has answered
         pid = os.fork()
         if pid == 0:
             os.setuid(NOBODY)
