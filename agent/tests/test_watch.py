@@ -1,4 +1,5 @@
 """What the files conversation says by itself when something in the tree is not as gpush wrote it."""
+import base64
 import errno
 import json
 import os
@@ -561,7 +562,7 @@ class ConversationTest(FilesTest):
         self.assertEqual(node.expect(sync.WATCHING), {"by": "events", "why": ""})
 
         self.save("p/b.py", b"edited")
-        self.assertEqual(node.expect(sync.CHANGED), {"paths": ["p/b.py"]})
+        self.assertEqual(self.told(node), {"p/b.py": b"edited"})
         self.assertEqual(node.check(node.root)["index"]["p/b.py"][4], "changed")
         self.assertEqual(list(node.check(node.root, ["p/b.py", "none"])["index"]), ["p/b.py"])
         self.assertEqual(list(node.check(node.root, ["a.py"])["index"]), [])
@@ -569,8 +570,40 @@ class ConversationTest(FilesTest):
         self.save("train.log", b"1")
         node.push({"a.py": b"1", "p/b.py": b"edited", "new/c.py": b"3"})
         self.save("new/c.py", b"edited")
-        self.assertEqual(node.expect(sync.CHANGED), {"paths": ["new/c.py"]})
+        self.assertEqual(self.told(node), {"new/c.py": b"edited"})
+        os.rename(self.root, self.root + "-away")
+        shutil.copytree(self.root + "-away", self.root)
+        self.write("../%s-away/p/b.py" % os.path.basename(self.root), b"in the folder that is away")
+        self.assertEqual(self.told(node), {})
         self.assertEqual(node.end(), 0)
+
+    def told(self, node):
+        """The files that come with the next CHANGED."""
+        said = node.expect(sync.CHANGED)
+        files = {}
+        for file in said["files"]:
+            blob = base64.b64decode(file["blob"])
+            content = zlib.decompress(blob[33:]) if blob[32] & 1 else blob[33:]
+            self.assertEqual(file["now"][:4], ["file", 0, len(content), digest(content)])
+            self.assertEqual(blob[:32].hex(), digest(content))
+            files[file["path"]] = content
+        self.assertIn(sorted(files), (said["paths"], []))
+        self.assertEqual(said["root"], node.root)
+        return files
+
+    def test_only_small_files_that_keep_still_are_read(self):
+        self.write("a", b"12345")
+        self.write("b", b"123456")
+        os.symlink("a", os.path.join(self.root, "l"))
+        os.mkfifo(os.path.join(self.root, "pipe"))
+        tree = Tree(self.root)
+
+        def small(*paths, most=11):
+            return [(path, content) for path, _, content in tree.small_files(paths, most)]
+        self.assertEqual(small("a", "b"), [("a", b"12345"), ("b", b"123456")])
+        for paths, most in ((("a", "b"), 10), (("a", "l"), 11), (("pipe",), 11), (("a", "none"), 11), (("a/x",), 11)):
+            self.assertEqual(small(*paths, most=most), [])
+        tree.close()
 
     def test_a_second_watch_breaks_the_protocol(self):
         node = self.gateway().open()

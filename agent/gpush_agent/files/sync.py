@@ -1,4 +1,5 @@
 """The builtin `files`: keeps the project's folder on this node as the gateway wants it (docs/technical/sync.md)."""
+import base64
 import hashlib
 import io
 import json
@@ -14,8 +15,9 @@ from .commit import Commit
 from .finder import Finder
 from .manifest import GivesWay
 from .patch import Patch
+from .root import FILE
 from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, own_folder
-from .tree import Blocked, Tree, is_executable, is_file, is_folder, is_link, parts_of
+from .tree import Blocked, Tree, is_executable, is_file, is_folder, is_gone, is_link, make_folders, missing_folders, parts_of
 from .watch import Watch
 
 TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED, FIND, FOUND = range(1, 17)
@@ -28,6 +30,7 @@ INDEX_TEXT = 512 << 10          # an INDEX message is closed at this many charac
 INDEX_ENTRIES = 4096
 FOUND_ITEMS = 500               # of one folder, before it is seen whether the message is full
 MAX_NAMES = 10000               # of a folder that is pulled
+MAX_TOLD = 64 << 10             # bytes of the files that go with CHANGED
 IDLE_S = 3.0                    # without a request: then the manifest may be written whole
 HEAD = struct.Struct(">IB")
 
@@ -69,32 +72,10 @@ def is_readable(fd, seconds=0):
     return bool(poll.poll(seconds * 1000))
 
 
-def is_gone(path):
-    try:
-        os.lstat(path)
-        return False
-    except FileNotFoundError:
-        return True
-
-
-def missing_folders(path):
-    """The highest first."""
-    if not path or os.path.isdir(path):
-        return []
-    return missing_folders(os.path.dirname(path)) + [path]
-
-
-def make_folders(path):
-    """Like makedirs; returns what was made, the highest first."""
-    made = []
-    for folder in missing_folders(path):
-        try:
-            os.mkdir(folder, 0o755)
-            made.append(os.fsdecode(folder))
-        except FileExistsError:
-            if not stat.S_ISDIR(os.stat(folder).st_mode):
-                raise
-    return made
+def blob_of(head, piece, is_last):
+    packed = zlib.compress(piece, 1)
+    is_packed = len(packed) < len(piece) * 9 // 10
+    return head + bytes([(1 if is_packed else 0) | (2 if is_last else 0)]) + (packed if is_packed else piece)
 
 
 class Conversation:
@@ -462,11 +443,7 @@ class Conversation:
             while True:
                 digest.update(piece)
                 after = os.read(fd, MAX_PIECE) if piece else b""
-                packed = zlib.compress(piece, 1)
-                is_packed = len(packed) < len(piece) * 9 // 10
-                flags = (1 if is_packed else 0) | (0 if after else 2)
-                head = digest.digest() if not after else bytes(32)
-                self.send_bytes(BLOB, head + bytes([flags]) + (packed if is_packed else piece))
+                self.send_bytes(BLOB, blob_of(bytes(32) if after else digest.digest(), piece, not after))
                 if not after:
                     return
                 piece = after
@@ -478,8 +455,20 @@ class Conversation:
         if self.watch:
             raise Refused("protocol", {"detail": "a second WATCH"})
         self.watch = Watch(self.tree, self.state, self.held, lambda by, why: self.send(WATCHING, {"by": by, "why": why}),
-                           lambda paths: self.send(CHANGED, {"paths": paths}))
+                           lambda paths: self.send(CHANGED, {"paths": paths, "root": self.held.root, "files": self.edited(paths)}))
         self.watch.begin()
+
+    def edited(self, paths):
+        """What CHECK and PULL would answer of these files: over a slow link nobody has to ask then. Only of small ones."""
+        if not self.tree.is_at_root():
+            return []
+        files = []
+        for path, status, content in self.tree.small_files(paths, MAX_TOLD):
+            digest = hashlib.sha256(content)
+            now = [FILE, is_executable(status), len(content), digest.hexdigest(), int(status.st_mtime)]
+            blob = base64.b64encode(blob_of(digest.digest(), content, True)).decode("ascii")
+            files.append({"path": path, "now": now, "blob": blob})
+        return files
 
     def on_ignore(self, payload):
         """What happens at these paths is not told; folders end with a slash."""

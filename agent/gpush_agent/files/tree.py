@@ -172,6 +172,27 @@ class Tree:
     def open_file(self, parts):
         return os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder(parts[:-1]))
 
+    def small_files(self, paths, most):
+        """(path, status, content) of each; nothing unless all are regular files, keep still, and have at most so many bytes together."""
+        found = []
+        try:
+            for path in paths:
+                fd = self.open_file(parts_of(path))
+                try:
+                    status = os.fstat(fd)
+                    content = os.read(fd, most + 1) if is_file(status) else b""
+                    if not is_file(status) or len(content) > most or stamp_of(os.fstat(fd)) != stamp_of(status) or len(content) != status.st_size:
+                        return []
+                finally:
+                    os.close(fd)
+                most -= len(content)
+                found.append((path, status, content))
+            return found
+        except (OSError, Blocked, Refused):
+            return []           # gone, or something else, at this moment
+        finally:
+            self.forget()
+
     def read_link(self, parts):
         """The target as text, or None when gpush cannot have written it."""
         try:
@@ -254,6 +275,34 @@ def boot_of(path):
             return None if is_network(type_of(path)) else file.read().strip() or None
     except OSError:
         return None
+
+
+def is_gone(path):
+    try:
+        os.lstat(path)
+        return False
+    except FileNotFoundError:
+        return True
+
+
+def missing_folders(path):
+    """The highest first."""
+    if not path or os.path.isdir(path):
+        return []
+    return missing_folders(os.path.dirname(path)) + [path]
+
+
+def make_folders(path):
+    """Like makedirs; returns what was made, the highest first."""
+    made = []
+    for folder in missing_folders(path):
+        try:
+            os.mkdir(folder, 0o755)
+            made.append(os.fsdecode(folder))
+        except FileExistsError:
+            if not stat.S_ISDIR(os.stat(folder).st_mode):
+                raise
+    return made
 
 
 def hash_rest(fd):

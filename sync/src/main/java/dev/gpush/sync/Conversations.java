@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
@@ -220,6 +221,18 @@ final class Conversations implements AutoCloseable {
         there,
         node -> {
           node.ask(forNames && isOfEditors(node));
+          return true;
+        });
+  }
+
+  /** Has them look at these paths. */
+  void check(List<NodeConversation> nodes, Set<String> paths)
+      throws InterruptedException, NodeFailed, TreeChanged {
+    each(
+        "check",
+        nodes,
+        node -> {
+          node.check(paths);
           return true;
         });
   }

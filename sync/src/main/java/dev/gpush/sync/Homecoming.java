@@ -321,7 +321,7 @@ public final class Homecoming {
         Optional<Entry> come =
             Pull.readable(() -> pull.home(edit, edit.isDecided() || !isSure, most));
         come.ifPresent(entry -> changes.edited(edit.path(), entry));
-        arrivals.edited(edit.path(), come);
+        arrivals.edited(edit.path(), edit.here(), come);
       } catch (LocalTree.Refused refused) {
         if (edit.isDecided()) {
           throw pull.notPulled(edit.path(), refused);
@@ -336,7 +336,7 @@ public final class Homecoming {
         Optional<Entry> come =
             Pull.readable(() -> pull.home(edit, newer.isDoubted() || !isSure, changes.largest()));
         come.ifPresent(entry -> changes.broughtAgain(newer, entry));
-        arrivals.edited(edit.path(), come);
+        arrivals.edited(edit.path(), edit.here(), come);
       } catch (LocalTree.Refused refused) {
         changes.refused().add(newer);
       }
@@ -418,13 +418,9 @@ public final class Homecoming {
       throws InterruptedException, NodeFailed, TreeChanged {
     NodeConversation editors = one.getFirst();
     Manifest before = editors.holds().manifest();
-    conversations.each(
-        "check",
-        one,
-        node -> {
-          node.check(paths);
-          return true;
-        });
+    if (!editors.hasTold(paths)) {
+      conversations.check(one, paths);
+    }
     boolean isAnother = !editors.holds().manifest().equals(before);
     Set<String> missing = editors.holds().missing();
     Decisions decisions = decide(editors, here, options);

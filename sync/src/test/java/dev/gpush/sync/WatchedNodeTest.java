@@ -59,8 +59,10 @@ final class WatchedNodeTest extends SyncFixture {
 
     nodes.getFirst().folder().write("a.py", "there");
     await(() -> sync.there().isDue());
+    int before = nodes.getFirst().flights.get();
 
     assertEquals(List.of("a.py"), comesHome());
+    assertEquals(before, nodes.getFirst().flights.get(), "the file came with the news");
     assertEquals("there", laptop.read("a.py"));
     assertEquals("1", nodes.get(1).folder().read("a.py"));
     // It has come and is in no generation yet: it may come once more.
@@ -69,6 +71,35 @@ final class WatchedNodeTest extends SyncFixture {
     assertEquals(List.of("a.py"), comesHome());
     assertEquals("again", laptop.read("a.py"));
     assertAllHold(push());
+  }
+
+  @Test
+  void whatWasToldBeforeAnAnswerIsOld() throws Exception {
+    pushWatched();
+    assertEquals(List.of(), comesHome());
+    nodes.getFirst().folder().write("a.py", "there");
+    await(() -> sync.there().isDue());
+    NodeWatch.Due before = sync.there().looking();
+    assertEquals(List.of("a.py"), comeHome().paths());
+    nodes.getFirst().folder().write("a.py", "newer");
+    sync.rescan(Optional.empty(), Set.of());
+
+    assertEquals(List.of("a.py"), sync.comeHome(nodes.getFirst(), before).paths());
+
+    assertEquals("newer", laptop.read("a.py"));
+  }
+
+  @Test
+  void aLargeFileIsToldWithoutItsContent() throws Exception {
+    pushWatched();
+    assertEquals(List.of(), comesHome());
+    String large = "large".repeat(20_000);
+    nodes.getFirst().folder().write("a.py", large);
+    await(() -> sync.there().isDue());
+
+    assertEquals(List.of("a.py"), comesHome());
+
+    assertEquals(large, laptop.read("a.py"));
   }
 
   /** Nothing else is looked at for an edit, and nothing at all for what is ignored. */

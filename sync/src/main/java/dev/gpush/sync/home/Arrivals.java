@@ -21,15 +21,17 @@ public final class Arrivals {
   private final List<String> deleted = new ArrayList<>();
   private final List<String> moved = new ArrayList<>();
   private final List<String> touched = new ArrayList<>();
+  private final List<String> inPlace = new ArrayList<>();
   private Optional<Path> kept = Optional.empty();
   private final Set<String> vain = new HashSet<>();
 
   /**
+   * @param here what was here before
    * @param come what is here now; empty when what was here has changed, or is away
    */
-  public void edited(String path, Optional<Entry> come) {
-    touched.add(path);
-    add(path, come, edited);
+  public void edited(String path, Optional<Entry> here, Optional<Entry> come) {
+    (here.isPresent() ? inPlace : touched).add(path);
+    add(path, path, come, edited);
   }
 
   /** The same of a file that was made or renamed there. */
@@ -38,10 +40,10 @@ public final class Arrivals {
     touched.add(file.path());
     if (file.from().isPresent()) {
       String from = file.from().get().path();
-      add(from + " to " + file.path(), come, renamed);
+      add(file.path(), from + " to " + file.path(), come, renamed);
       come.ifPresent(_ -> moved.addAll(List.of(from, file.path())));
     } else {
-      add(file.path(), come, made);
+      add(file.path(), file.path(), come, made);
     }
   }
 
@@ -50,15 +52,15 @@ public final class Arrivals {
    */
   public void deleted(String path, Optional<Path> place) {
     touched.add(path);
-    add(path, place, deleted);
+    add(path, path, place, deleted);
     kept = place.or(() -> kept);
   }
 
-  private void add(String text, Optional<?> come, List<String> to) {
+  private void add(String path, String text, Optional<?> come, List<String> to) {
     if (come.isPresent()) {
       to.add(text);
     } else {
-      vain.add(touched.getLast());
+      vain.add(path);
     }
   }
 
@@ -96,9 +98,12 @@ public final class Arrivals {
     return Stream.of(edited, made, moved, deleted).flatMap(List::stream).distinct().toList();
   }
 
-  /** Those in which something may have changed, with those above: a new folder is new in one. */
+  /**
+   * Those in which something may have changed; with those above, if a folder may be new or gone.
+   */
   public Set<Path> folders(Path root) {
     var folders = new HashSet<Path>();
+    inPlace.forEach(path -> folders.add(root.resolve(path).resolveSibling("")));
     touched.forEach(path -> addFolders(root, path, folders));
     return folders;
   }

@@ -24,6 +24,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -154,6 +155,15 @@ public final class NodeConversation implements Closeable {
     wire.flush();
     readHolds(known);
     holds = holds.manifest().equals(known) ? holds.since(before, paths) : holds;
+  }
+
+  /**
+   * Whether the node has sent these files by itself: then there is nothing to check or wait for.
+   */
+  public boolean hasTold(Set<String> paths) {
+    Optional<Map<String, NodeHolds.Deviation>> told = wire.told(holds.manifest(), paths);
+    told.ifPresent(now -> holds = holds.with(now).since(holds, paths));
+    return told.isPresent();
   }
 
   /**
@@ -366,19 +376,7 @@ public final class NodeConversation implements Closeable {
     if (message.kind() != Kind.PREPARED) {
       throw failure(message);
     }
-    if (answer.flag("ok")) {
-      return new Prepared.Ready();
-    }
-    if (answer.text("code").isPresent()) {
-      return new Prepared.CannotWrite(
-          answer.text("code").orElseThrow(),
-          where(answer.object("facts").text("path").orElse("")),
-          answer.object("facts").text("detail").orElse(""));
-    }
-    if (!answer.items("missing").isEmpty()) {
-      return new Prepared.Missing(new HashSet<>(answer.texts("missing")));
-    }
-    return Prepared.Blocked.parse(index(), answer.items("conflicts"));
+    return Prepared.parse(index(), answer, this::where);
   }
 
   private Committed readCommitted(SyncPlan plan, Move move) throws IOException {
@@ -434,10 +432,12 @@ public final class NodeConversation implements Closeable {
 
   /** Asks what these paths on the node are. */
   public void pull(List<String> paths) throws IOException {
-    for (String path : paths) {
-      wire.send(Kind.PULL, Json.object("path", path));
+    if (!wire.answersItself(paths)) {
+      for (String path : paths) {
+        wire.send(Kind.PULL, Json.object("path", path));
+      }
+      wire.flush();
     }
-    wire.flush();
   }
 
   /** The next answer to {@link #pull}. */

@@ -74,7 +74,7 @@ public record NodeHolds(
       };
     }
 
-    private static Deviation parse(String path, List<Json> now) {
+    static Deviation parse(String path, List<Json> now) {
       if (now.size() < PARTS) {
         return new Deviation(new Version.Unread("it cannot be read"), 0);
       }
@@ -115,6 +115,11 @@ public record NodeHolds(
     var all = new HashSet<String>(staged);
     all.addAll(more);
     return new NodeHolds(generation, manifest, deviations, all, token, seen, folds);
+  }
+
+  /** The same node with these deviations only. */
+  NodeHolds with(Map<String, Deviation> now) {
+    return new NodeHolds(generation, manifest, now, staged, token, seen, folds);
   }
 
   /**

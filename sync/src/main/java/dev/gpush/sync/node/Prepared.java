@@ -1,8 +1,10 @@
 package dev.gpush.sync.node;
 
 import dev.gpush.core.json.Json;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * A node's answer to PREPARE. Only {@link Ready} may be committed; after all others nothing
@@ -10,6 +12,27 @@ import java.util.Set;
  */
 public sealed interface Prepared {
   record Ready() implements Prepared {}
+
+  /**
+   * Reads PREPARED.
+   *
+   * @param where a path is there
+   */
+  static Prepared parse(int node, Json answer, UnaryOperator<String> where) {
+    if (answer.flag("ok")) {
+      return new Ready();
+    }
+    if (answer.text("code").isPresent()) {
+      Json.Obj facts = answer.object("facts");
+      return new CannotWrite(
+          answer.text("code").orElseThrow(),
+          where.apply(facts.text("path").orElse("")),
+          facts.text("detail").orElse(""));
+    }
+    return answer.items("missing").isEmpty()
+        ? Blocked.parse(node, answer.items("conflicts"))
+        : new Missing(new HashSet<>(answer.texts("missing")));
+  }
 
   /**
    * A path at which the node will not do what it should.
@@ -33,7 +56,7 @@ public sealed interface Prepared {
     }
 
     /** What another machine has said: items of other lengths are left out. */
-    static Blocked parse(int node, List<Json> conflicts) {
+    private static Blocked parse(int node, List<Json> conflicts) {
       return new Blocked(
           conflicts.stream()
               .map(Json::items)

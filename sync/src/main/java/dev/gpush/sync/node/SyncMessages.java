@@ -5,6 +5,8 @@ import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.pace.NodeWaiting;
+import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Version;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
@@ -17,10 +19,17 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Base64;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
@@ -139,6 +148,25 @@ public final class SyncMessages implements Closeable {
     record Broken(IOException cause) implements Heard {}
   }
 
+  /** More files are not remembered. */
+  private static final int MOST_TOLD = 200;
+
+  /**
+   * A file that has come with CHANGED.
+   *
+   * @param root of the manifest that the node had
+   * @param now as in INDEX
+   * @param blob its only BLOB
+   */
+  private record Told(String root, List<Json> now, byte[] blob) {}
+
+  /** The newest of each file, as long as no answer is newer. */
+  private final Map<String, Told> told = new ConcurrentHashMap<>();
+
+  // confined to the user's thread
+  private Map<String, Told> taken = Map.of();
+  private final Deque<Message> fromTaken = new ArrayDeque<>();
+
   private final BlockingQueue<Heard> answers = new ArrayBlockingQueue<>(MOST_AHEAD);
 
   // confined to the user's thread, but for the end
@@ -183,6 +211,7 @@ public final class SyncMessages implements Closeable {
     if (length > MAX_MESSAGE) {
       throw new IllegalStateException(kind + " of " + length + " bytes");
     }
+    taken = Map.of();
     out.writeInt(length);
     out.writeByte(kind.number);
     out.write(payload, 0, length);
@@ -193,6 +222,9 @@ public final class SyncMessages implements Closeable {
   }
 
   Message read() throws IOException {
+    if (!fromTaken.isEmpty()) {
+      return fromTaken.remove();
+    }
     try {
       if (listening.isEmpty()) {
         return waiting.during(this::receive);
@@ -241,11 +273,14 @@ public final class SyncMessages implements Closeable {
         while (true) {
           Message message = receive();
           if (message.kind() == Kind.CHANGED) {
-            watching.changed(message.json().texts("paths"));
+            Json what = message.json();
+            remember(what);
+            watching.changed(what.texts("paths"));
           } else if (message.kind() == Kind.WATCHING) {
             Json how = message.json();
             watching.watched(how.text("by").orElse(""), how.text("why").orElse(""));
           } else {
+            told.clear();
             answers.put(new Heard.Answer(message));
           }
         }
@@ -258,6 +293,60 @@ public final class SyncMessages implements Closeable {
       LOG.log(System.Logger.Level.ERROR, "what a node said could not be handled", bug);
       fail(new IOException("what the node said could not be handled", bug));
     }
+  }
+
+  private void remember(Json changed) throws IOException {
+    List<String> paths = changed.texts("paths");
+    if (told.size() + paths.size() > MOST_TOLD) {
+      told.clear();
+    }
+    paths.forEach(told::remove);
+    try {
+      for (Json file : changed.items("files")) {
+        byte[] blob = Base64.getDecoder().decode(file.text("blob").orElse(""));
+        told.put(
+            file.text("path").orElse(""),
+            new Told(changed.text("root").orElse(""), file.items("now"), blob));
+      }
+    } catch (IllegalArgumentException wrong) {
+      throw new IOException("a file that is not base64", wrong);
+    }
+  }
+
+  /**
+   * What is at these paths where it is not as in the manifest, if the node has sent all of them.
+   * Until something else is asked, {@link #answersItself} has the files.
+   */
+  Optional<Map<String, NodeHolds.Deviation>> told(Manifest manifest, Set<String> paths) {
+    taken = Map.copyOf(told);
+    var deviations = new HashMap<String, NodeHolds.Deviation>();
+    for (String path : paths) {
+      Told file = taken.get(path);
+      if (file == null || !file.root().equals(manifest.root())) {
+        taken = Map.of();
+        return Optional.empty();
+      }
+      NodeHolds.Deviation now = NodeHolds.Deviation.parse(path, file.now());
+      if (!now.now().is(Version.of(manifest.get(path)))) {
+        deviations.put(path, now);
+      }
+    }
+    return Optional.of(deviations);
+  }
+
+  /** Whether PULL of these paths need not be sent, because the answers are here. */
+  boolean answersItself(List<String> paths) {
+    if (!taken.keySet().containsAll(paths)) {
+      return false;
+    }
+    for (String path : paths) {
+      Told file = taken.get(path);
+      Json pulled = Json.object("kind", file.now().get(0), "x", file.now().get(1));
+      byte[] text = pulled.write().getBytes(StandardCharsets.UTF_8);
+      fromTaken.add(new Message(Kind.PULLED, ByteBuffer.wrap(text)));
+      fromTaken.add(new Message(Kind.BLOB, ByteBuffer.wrap(file.blob())));
+    }
+    return true;
   }
 
   private void tellEnd() {
