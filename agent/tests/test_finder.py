@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -154,6 +155,21 @@ class FinderTest(FilesTest):
         for name, is_tracked, left in (("a.py", False, 1), (".git", False, 1), ("a.py", True, 0), ("a.py", True, 0)):
             items, _ = finder.items([], [(name.encode(), name)], (), {}, [], 0)
             self.assertEqual((items[0][-1], len(answers)), (is_tracked, left))
+
+    def test_folders_of_gpush_are_not_counted_as_new_names(self):
+        with mock.patch("gpush_agent.files.finder.MOST_IN_FOLDER", 2):
+            names = ["p1", "p2", "p3", "z.py"]
+            for name in names[:3]:
+                os.makedirs(os.path.join(self.root, name))
+            self.write("z.py", b"1")
+            tree = Tree(os.fsencode(self.root))
+            self.addCleanup(tree.close)
+            finder = Finder(tree, None, None)
+            finder.left = 10
+            pairs = [(name.encode(), name) for name in names]
+            for ours, found in ((["p1", "p2", "p3"], (["z.py"], True)), (["p1", "p2", "z.py"], (["p3", "z.py"], True)), ([], (["p1", "p2"], False))):
+                items, is_all = finder.items([], pairs, ours, {}, [], 0)
+                self.assertEqual(([item[0] for item in items], is_all), found)
 
     @slow
     def test_a_folder_with_very_many_names_is_said_to_have_more(self):

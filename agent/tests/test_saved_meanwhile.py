@@ -14,6 +14,7 @@ from gpush_agent.files.commit import Commit  # noqa: E402
 from gpush_agent.files.root import FILE, LINK  # noqa: E402
 from gpush_agent.files.state import Held, Stage, State  # noqa: E402
 from gpush_agent.files.tree import Tree  # noqa: E402
+from gpush_agent.lifetime.release import release  # noqa: E402
 from test_files import FilesTest, digest  # noqa: E402
 
 CALLS = ("link", "rename", "unlink")
@@ -246,6 +247,18 @@ class SavedMeanwhileTest(FilesTest):
                 self.assertEqual(self.tree()["a.py"], b"saved")
                 node.end()
                 self.nothing_is_left()
+                self.tearDown()
+                self.setUp()
+
+    def test_a_release_after_a_crash_does_not_lose_it(self):
+        for wanted, deletes, step in (({"a.py": b"2"}, [], 2), ({}, ["a.py"], 1)):
+            with self.subTest(deletes):
+                self.around("a.py", **{"before_%d" % step: self.saves("a.py", b"saved"), "after_%d" % step: self.kill})
+                with self.assertRaises(Killed):
+                    self.push(wanted, deletes)
+                self.doCleanups()
+                self.assertEqual(release(self.root, self.state), ["a.py"])
+                self.assertEqual(self.tree(), {"a.py": b"saved"})
                 self.tearDown()
                 self.setUp()
 

@@ -285,7 +285,7 @@ class Commit:
         self.names = None
         self.has_trash, self.into = False, self.trash.of(plan["generation"])
         if is_again:
-            self._put_back_all(plan)
+            self.put_back_all(plan)
         for path, inode in plan["trash"]:
             self._to_trash(path, inode)
         stayed = [path for path in plan["delete"] if not self._delete(path)]
@@ -483,8 +483,9 @@ class Commit:
             pass
         os.rename(aside, self._name_in_trash(parts))
 
-    def _put_back_all(self, plan):
+    def put_back_all(self, plan):
         """A crash may have left a save under its second name only; what gpush wrote goes."""
+        self.into = self.trash.of(plan["generation"])
         stage = Tree(self.stage.folder)
         try:
             for write in plan["write"] + [[path] for path in plan["delete"]]:

@@ -91,10 +91,14 @@ class Finder:
     def items(self, parts, names, ours, inodes, runs, since):
         items, is_all = [], True
         base = "".join(part.decode("utf-8", "replace") + "/" for part in parts)
-        for count, (raw, name) in enumerate(names):
+        count = 0
+        for raw, name in names:
+            if base + name in ours and self.is_folder(parts + [raw]):
+                continue
             if count == MOST_IN_FOLDER:
                 tracked = self.in_index()
             is_one_more = self.left > 0 and (count < MOST_IN_FOLDER or base + name in tracked)
+            count += 1
             is_all = is_all and is_one_more
             if not is_one_more:
                 continue
@@ -110,12 +114,17 @@ class Finder:
                 continue        # gone meanwhile
             is_text = name.encode("utf-8") == raw
             if is_text and is_folder(status):
-                if base + name not in ours:
-                    items.append([name, FOLDER, 0, "", None, False])
+                items.append([name, FOLDER, 0, "", None, False])
             elif self.is_new(status.st_ctime_ns, since):
                 items.append(self.item(name, status, inodes, runs) if is_text else [name, OTHER, 0, "", None, False])
         tracked = self.in_index() if any(parts or item[0] != ".git" for item in items) else ()
         return [item + [base + item[0] in tracked] for item in items], is_all
+
+    def is_folder(self, parts):
+        try:
+            return is_folder(self.tree.look(parts))
+        except (OSError, Blocked):
+            return False
 
     def in_index(self):
         """What git tracks, read again only when its index is another."""

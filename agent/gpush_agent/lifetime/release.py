@@ -4,8 +4,9 @@ import shutil
 
 from ..core.refused import Refused
 from ..files import snapshot
+from ..files.commit import Commit
 from ..files.root import in_order
-from ..files.state import Held, State, own_folder
+from ..files.state import Held, Stage, State, own_folder
 from ..files.tree import Blocked, OWN, Tree, is_folder, parents_of, parts_of
 
 MAX_KEPT = 1000     # names that are reported
@@ -45,7 +46,7 @@ class Release:
             if os.path.isdir(self.root):
                 snapshot.clean(self.root, self.state.path, (), is_last=True)
                 own = own_folder(self.root, self.state.path)
-                self.remove_ours()
+                self.remove_ours(own)
         finally:
             self.state.close()
         for folder in set([own or self.state.path, self.state.path]):
@@ -56,10 +57,10 @@ class Release:
             except OSError:
                 pass  # it holds files that gpush did not write
 
-    def remove_ours(self):
+    def remove_ours(self, own):
         tree = Tree(self.root)
         try:
-            self.adopt_journal(tree)
+            self.adopt_journal(tree, own)
             for path in in_order(self.held.entries):
                 self.remove(tree, path)
             tree.forget()
@@ -72,11 +73,14 @@ class Release:
         finally:
             tree.close()
 
-    def adopt_journal(self, tree):
-        """After a commit that was cut short, the files that it had written are gpush's."""
-        plan = self.state.read(b"txn") or {}
-        self.held.made(plan.get("make", []))
-        for path, kind, x, size, content in plan.get("write", []):
+    def adopt_journal(self, tree, own):
+        """After a commit that was cut short, the files that it had written are gpush's; a save that it had moved aside is not."""
+        plan = self.state.read(b"txn")
+        if plan is None:
+            return
+        Commit(tree, self.state, self.held, Stage(os.path.join(own, b"stage")), own).put_back_all(plan)
+        self.held.made(plan["make"])
+        for path, kind, x, size, content in plan["write"]:
             old = self.held.entries.get(path)
             live = self.held.live(tree, path, parts_of(path), size)
             if old is None or live.is_content(kind, content):

@@ -30,6 +30,18 @@ const steps = {
   async saved(page) {
     await page.locator('.tabs-container .tab.active:not(.dirty)').waitFor();
   },
+  // All that has changed, in the view of the source control.
+  async commit(page, message) {
+    await command(page, 'View: Show Source Control');
+    const input = page.locator('.scm-view .scm-editor').first();
+    await input.click();
+    await page.keyboard.type(message);
+    await input.locator('.view-lines', { hasText: message }).waitFor();
+    await page.keyboard.press('Control+Enter');
+    // What was committed leaves the view.
+    await input.locator('.view-lines', { hasText: message }).waitFor({ state: 'hidden' });
+    await command(page, 'View: Show Explorer');
+  },
   // The keyboard goes to a terminal, which is opened where there is none.
   async terminal(page) {
     if (await terminal(page).count() === 0) {

@@ -11,10 +11,12 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -152,8 +154,9 @@ final class EditorsIT {
           World.until("it is here", () -> is(here, edited));
           World.until("it is on node 1", () -> is(there, edited));
 
-          workbench.types("git commit -qam edited && git checkout -qb other");
-          workbench.types("echo other >train.py && git commit -qam other && echo on-$((6 * 7))");
+          workbench.commits("edited");
+          workbench.types("git checkout -qb other && echo other >train.py");
+          workbench.types("git commit -qam other && echo on-$((6 * 7))");
           workbench.prints("on-42");
           World.until("the branch is here", () -> is(here, "other\n") && is(there, "other\n"));
           workbench.types("git checkout -q main && echo back-$((6 * 7))");
@@ -181,21 +184,47 @@ final class EditorsIT {
   }
 
   private static void bothEdit(World world, Workbench workbench, Path other) throws Exception {
-    world.gpush("sync", "pause").succeeded();
-    world.file("train.py", "mine\n");
-    workbench.appends("theirs");
-    workbench.asksToSave();
-    workbench.hasSaved();
-
-    Result refused = world.gpush("run", "true").exits(255);
-    assertTrue(refused.err().contains("train.py is held"), refused::toString);
+    bothEdit(world, workbench, "mine\n", "theirs");
     assertTrue(is(other, "edited-here\n"));
 
     world.gpush("sync", "--keep", "laptop", "train.py").succeeded();
     World.until("it is on node 1", () -> is(other, "mine\n"));
     workbench.opens("train.py", "mine");
-    Result status = world.gpush("sync", "status").succeeded();
-    assertTrue(status.out().contains("trash of node 0: 1 file, "), status::toString);
+    requireInTrash(world, true, "edited-here\n\ntheirs");
+
+    bothEdit(world, workbench, "mine, again\n", "theirs, again");
+
+    world.gpush("sync", "--keep", "node", "train.py").succeeded();
+    String theirs = "mine\n\ntheirs, again";
+    World.until("it is on node 1", () -> is(other, theirs));
+    assertTrue(is(world.project().resolve("train.py"), theirs));
+    requireInTrash(world, false, "mine, again\n");
+  }
+
+  private static void bothEdit(World world, Workbench workbench, String here, String there)
+      throws Exception {
+    world.gpush("sync", "pause").succeeded();
+    world.file("train.py", here);
+    workbench.appends(there);
+    workbench.asksToSave();
+    workbench.hasSaved();
+    Result refused = world.gpush("run", "true").exits(255);
+    assertTrue(refused.err().contains("train.py is held"), refused::toString);
+  }
+
+  /** In one that {@code sync status} names. */
+  private static void requireInTrash(World world, boolean isOfNode, String text) throws Exception {
+    var texts = new ArrayList<String>();
+    for (Json trash : world.json("sync", "status", "--json").items("trashes")) {
+      if (trash.number("node").isPresent() == isOfNode) {
+        try (Stream<Path> files = Files.walk(Path.of(trash.text("folder").orElseThrow()))) {
+          for (Path file : files.filter(Files::isRegularFile).toList()) {
+            texts.add(Files.readString(file));
+          }
+        }
+      }
+    }
+    assertTrue(texts.contains(text), texts::toString);
   }
 
   private static boolean is(Path file, String text) {

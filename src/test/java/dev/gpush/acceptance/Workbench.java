@@ -24,7 +24,7 @@ record Workbench(Process browser, BufferedReader answers, Writer steps) implemen
    */
   private static final String SETTINGS =
       "{\"terminal.integrated.gpuAcceleration\": \"off\", \"workbench.startupEditor\": \"none\","
-          + " \"chat.disableAIFeatures\": true, \"files.autoSave\": \"off\","
+          + " \"git.enableSmartCommit\": true, \"chat.disableAIFeatures\": true, \"files.autoSave\": \"off\","
           + " \"application.shellEnvironmentResolutionTimeout\": 120}";
 
   private static final String SERVE =
@@ -158,6 +158,11 @@ record Workbench(Process browser, BufferedReader answers, Writer steps) implemen
 
   void hasSaved() throws IOException {
     step("saved", true);
+  }
+
+  /** All that has changed, as its user does in the view of the source control. */
+  void commits(String message) throws IOException {
+    step("commit", message);
   }
 
   /** Into a terminal, as a line. */
