@@ -32,7 +32,7 @@ const steps = {
   },
   // All that has changed, in the view of the source control.
   async commit(page, message) {
-    await command(page, 'View: Show Source Control');
+    await page.locator('.activitybar a[aria-label^="Source Control"]').click();
     const input = page.locator('.scm-view .scm-editor').first();
     await input.click();
     await page.keyboard.type(message);
@@ -40,7 +40,8 @@ const steps = {
     await page.keyboard.press('Control+Enter');
     // What was committed leaves the view.
     await input.locator('.view-lines', { hasText: message }).waitFor({ state: 'hidden' });
-    await command(page, 'View: Show Explorer');
+    await page.locator('.activitybar a[aria-label^="Explorer"]').click();
+    await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor();
   },
   // The keyboard goes to a terminal, which is opened where there is none.
   async terminal(page) {
