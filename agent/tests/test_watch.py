@@ -15,7 +15,7 @@ from gpush_agent.core.inotify import Inotify  # noqa: E402
 from gpush_agent.files import gitwork, sync, watch  # noqa: E402
 from gpush_agent.files.root import Root  # noqa: E402
 from gpush_agent.files.state import Held, State  # noqa: E402
-from gpush_agent.files.tree import Tree  # noqa: E402
+from gpush_agent.files.tree import Tree, stamp_of  # noqa: E402
 from test_files import FilesTest, digest  # noqa: E402
 
 
@@ -261,7 +261,17 @@ class WatchTest(FilesTest):
         self.assertEqual(self.heard(), 1)
         self.watch.held.hold("a.py", ["file", 0, 6, digest(b"edited")])
         self.write("a.py", b"edited")
+        self.heard()            # that it is as gpush wrote it
+        self.write("a.py", b"edited")
         self.assertEqual(self.heard(), 0)
+
+    def test_what_is_told_and_undone_is_told_once_more(self):
+        self.pushed({"a.py": b"1"})
+        self.begin()
+        for data, times in ((b"edited", 1), (b"1", 1), (b"1", 0), (b"edited", 1)):
+            self.replace("a.py", data)
+            self.assertEqual(self.heard(), times, data)
+            self.assertEqual(self.paths, ["a.py"])
 
     def test_what_is_as_it_was_is_no_news(self):
         self.pushed({"a.py": b"1", "p/b.py": b"2"})
@@ -591,19 +601,31 @@ class ConversationTest(FilesTest):
         self.assertEqual(said["root"], node.root)
         return files
 
-    def test_only_small_files_that_keep_still_are_read(self):
-        self.write("a", b"12345")
-        self.write("b", b"123456")
+    def test_files_come_along_only_if_all_are_small_and_as_check_says(self):
+        node = self.gateway().open()
+        files = dict((name, b"1") for name in ("a", "b", "kept", "l", "large", "lost", "pipe"))
+        node.push(files)
+        self.assertEqual(node.end(), 0)
+        for name in ("a", "b", "lost"):
+            self.write(name, b"2")
+        self.write("large", bytes(sync.MAX_TOLD + 1))
+        for name in ("l", "pipe"):
+            os.unlink(os.path.join(self.root, name))
         os.symlink("a", os.path.join(self.root, "l"))
         os.mkfifo(os.path.join(self.root, "pipe"))
-        tree = Tree(self.root)
-
-        def small(*paths, most=11):
-            return [(path, content) for path, _, content in tree.small_files(paths, most)]
-        self.assertEqual(small("a", "b"), [("a", b"12345"), ("b", b"123456")])
-        for paths, most in ((("a", "b"), 10), (("a", "l"), 11), (("pipe",), 11), (("a", "none"), 11), (("a/x",), 11)):
-            self.assertEqual(small(*paths, most=most), [])
-        tree.close()
+        with open(os.devnull, "rb") as nothing:
+            talk = sync.Conversation(nothing.fileno(), nothing.fileno())
+        state = State(self.state)
+        self.addCleanup(state.close)
+        talk.held, talk.tree = Held(state), Tree(self.root)
+        self.addCleanup(talk.tree.close)
+        talk.held.load()
+        lost = stamp_of(os.stat(os.path.join(self.root, "lost")))
+        talk.held.entries["lost"][4] = [5] + lost[1:]       # a disk that had no power has its former time
+        talk.held.at = lost[2] + 10 ** 10
+        self.assertEqual([file["path"] for file in talk.edited(["b", "a"])], ["a", "b"])
+        for other in ("kept", "l", "large", "lost", "pipe", "none"):
+            self.assertEqual(talk.edited(["a", other]), [], other)
 
     def test_a_second_watch_breaks_the_protocol(self):
         node = self.gateway().open()

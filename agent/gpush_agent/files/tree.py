@@ -172,26 +172,17 @@ class Tree:
     def open_file(self, parts):
         return os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder(parts[:-1]))
 
-    def small_files(self, paths, most):
-        """(path, status, content) of each; nothing unless all are regular files, keep still, and have at most so many bytes together."""
-        found = []
+    def small_file(self, parts, most):
+        """The content of a file; None when it has more bytes than that, or cannot be read."""
         try:
-            for path in paths:
-                fd = self.open_file(parts_of(path))
-                try:
-                    status = os.fstat(fd)
-                    content = os.read(fd, most + 1) if is_file(status) else b""
-                    if not is_file(status) or len(content) > most or stamp_of(os.fstat(fd)) != stamp_of(status) or len(content) != status.st_size:
-                        return []
-                finally:
-                    os.close(fd)
-                most -= len(content)
-                found.append((path, status, content))
-            return found
-        except (OSError, Blocked, Refused):
-            return []           # gone, or something else, at this moment
-        finally:
-            self.forget()
+            fd = self.open_file(parts)
+            try:
+                content = os.read(fd, most + 1)
+                return content if len(content) <= most else None
+            finally:
+                os.close(fd)
+        except (OSError, Blocked):
+            return None
 
     def read_link(self, parts):
         """The target as text, or None when gpush cannot have written it."""

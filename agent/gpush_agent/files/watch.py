@@ -213,27 +213,30 @@ class Watch:
         is_all, self.is_all = self.is_all, False
         self.first = self.last = None
         try:
+            before = set(path for path in suspects if path in self.told and path in self.held.entries)
             news = set(path for path in suspects if self.is_wanted(path) and self.is_news(path))
-            if news and not is_all:
+            undone = before.difference(self.told)       # they were told, and are as gpush wrote them again
+            if (news or undone) and not is_all:
                 if not self.refresh():
-                    self.suspects |= news
+                    self.suspects |= news | undone
                     return self.again(now + LOCKED_S)
                 news = set(path for path in news if self.is_news(path))
             told, later = [], []
-            for path in news:
+            for path in news | undone:
                 wait = self.budget(path, now)
                 if wait:
                     later.append(now + wait)
                     self.suspects.add(path)
                 else:
                     told.append(path)
-                    self.remember(path)
+                    if path in news:
+                        self.remember(path)
             if later:
                 self.again(min(later))
         finally:
             self.tree.forget()
         if is_all or told:
-            are_edits = not is_all and len(told) <= MOST_PATHS and all(self.is_edit(path) for path in told)
+            are_edits = not is_all and len(told) <= MOST_PATHS and all(path in undone or self.is_edit(path) for path in told)
             self.changed(sorted(told) if are_edits else [])
 
     def is_edit(self, path):

@@ -130,7 +130,7 @@ final class CatchUps {
         new Blobs(
             missing.contents(),
             Map.of(),
-            !node.isHere(),
+            !node.node().isHere(),
             Bases.of(Map.of(node, missing.plan())),
             conversations.signatures())) {
       node.stageAhead(needed, blobs, isAgain);

@@ -2,6 +2,7 @@ package dev.gpush.sync;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.sync.delta.Signatures;
@@ -15,8 +16,10 @@ import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -32,12 +35,19 @@ import java.util.stream.Collectors;
  */
 final class Conversations implements AutoCloseable {
   private final int editNode;
+  private final Duration rewrite;
   private final Signatures signatures = new Signatures();
   private final SlowNodes slow;
   private final Tasks tasks;
 
   /** Told of changes on the editors' node. */
   private final NodeWatch watch = new NodeWatch();
+
+  /** More are given by a first push or a checkout, and nobody saves so much at once. */
+  private static final int MOST_GIVEN = 1_000;
+
+  /** When the editors' node was given these paths. */
+  private final Map<String, Long> given = new HashMap<>();
 
   private final Map<SyncNode, NodeConversation> open = new ConcurrentHashMap<>();
 
@@ -52,9 +62,12 @@ final class Conversations implements AutoCloseable {
 
   /**
    * @param editNode the node where people edit
+   * @param rewrite a program there that reads a file, such as a formatter, writes it again within
+   *     this time, perhaps without what it was given meanwhile
    */
-  Conversations(int editNode, SlowNodes slow, Tasks tasks) {
+  Conversations(int editNode, Duration rewrite, SlowNodes slow, Tasks tasks) {
     this.editNode = editNode;
+    this.rewrite = rewrite;
     this.slow = slow;
     this.tasks = tasks;
   }
@@ -66,6 +79,26 @@ final class Conversations implements AutoCloseable {
 
   boolean isOfEditors(NodeConversation node) {
     return node.index() == editNode;
+  }
+
+  /** A node has just written these. */
+  void gave(NodeConversation node, Set<String> paths) {
+    if (!isOfEditors(node)) {
+      return;
+    }
+    long now = Clock.system().nanos();
+    given.values().removeIf(at -> now - at > rewrite.toNanos());
+    paths.stream().limit(MOST_GIVEN).forEach(path -> given.put(path, now));
+  }
+
+  /** Whether what is edited there may lack what it was given. */
+  boolean hasJustGiven(String path) {
+    return given.containsKey(path) && Clock.system().nanos() - given.get(path) < rewrite.toNanos();
+  }
+
+  /** What is here now is what was edited there. */
+  void cameHome(List<String> paths) {
+    paths.forEach(given::remove);
   }
 
   /** Of what was sent to the nodes. */

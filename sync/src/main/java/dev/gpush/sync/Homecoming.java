@@ -289,6 +289,7 @@ public final class Homecoming {
     try {
       pull(one, pull -> bring(pull, coming, arrivals), talk);
     } finally {
+      conversations.cameHome(arrivals.paths());
       arrivals.say(talk, conversations.editNode());
       if (!arrivals.paths().isEmpty()) {
         listener.came(arrivals.paths(), !talk.isSilent());
@@ -319,7 +320,7 @@ public final class Homecoming {
       long most = edit.isDecided() ? Long.MAX_VALUE : ChangesThere.LARGEST_EDIT;
       try {
         Optional<Entry> come =
-            Pull.readable(() -> pull.home(edit, edit.isDecided() || !isSure, most));
+            Pull.readable(() -> pull.home(edit, edit.isDecided() || isDoubted(edit), most));
         come.ifPresent(entry -> changes.edited(edit.path(), entry));
         arrivals.edited(edit.path(), edit.here(), come);
       } catch (LocalTree.Refused refused) {
@@ -345,6 +346,11 @@ public final class Homecoming {
       bring(pull, file, arrivals);
     }
     trash.prune();
+  }
+
+  /** Whether who edited it there may not have seen what is here, so that nobody else has that. */
+  private boolean isDoubted(Decisions.Coming edit) {
+    return !isSure || conversations.hasJustGiven(edit.path());
   }
 
   private void bring(Pull pull, NewFile file, Arrivals arrivals) throws IOException {
@@ -407,9 +413,8 @@ public final class Homecoming {
       pause = isKnown && !now.isEmpty() ? longer : settled;
       vain = now;
     }
-    Optional<Duration> again = now.isEmpty() ? Optional.empty() : Optional.of(pause);
-    return new Came(
-        arrivals.folders(scan.root()), arrivals.paths(), isOfAll, isLeft, left.or(() -> again));
+    Optional<Duration> again = left.or(() -> Optional.of(pause).filter(_ -> !now.isEmpty()));
+    return new Came(arrivals.folders(scan.root()), arrivals.paths(), isOfAll, isLeft, again);
   }
 
   /** Only of these paths; empty when they are not all edits that may come, or as they were. */
@@ -418,15 +423,14 @@ public final class Homecoming {
       throws InterruptedException, NodeFailed, TreeChanged {
     NodeConversation editors = one.getFirst();
     Manifest before = editors.holds().manifest();
-    if (!editors.hasTold(paths)) {
+    if (!editors.takeTold(paths)) {
       conversations.check(one, paths);
     }
-    boolean isAnother = !editors.holds().manifest().equals(before);
     Set<String> missing = editors.holds().missing();
     Decisions decisions = decide(editors, here, options);
     boolean areEdits =
         paths.stream().noneMatch(path -> missing.contains(path) || decisions.held().contains(path));
-    if (isAnother || !areEdits) {
+    if (!areEdits || !editors.holds().manifest().equals(before)) {
       return Optional.empty();
     }
     List<Decisions.Coming> edits =

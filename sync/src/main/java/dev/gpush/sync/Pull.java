@@ -151,9 +151,7 @@ final class Pull {
         if (come.isEmpty()) {
           return come;
         }
-        boolean isExchange = keepsHere && edit.here().isPresent();
-        boolean isDone = isExchange ? exchange(edit, target, part) : replace(edit, target, part);
-        return isDone ? come : Optional.empty();
+        return replace(edit, target, part, keepsHere) ? come : Optional.empty();
       } finally {
         Files.deleteIfExists(part);
       }
@@ -227,20 +225,17 @@ final class Pull {
     return Optional.of(new Entry.File(Files.size(part), isExecutable, hash));
   }
 
-  private boolean exchange(Decisions.Coming edit, Path target, Path part) throws IOException {
-    boolean isFree = take(target, edit.path(), edit.here().orElseThrow()).isPresent();
-    if (isFree) {
-      LocalMoves.moveIfFree(part, target);
-    }
-    return isFree;
-  }
-
-  private static boolean replace(Decisions.Coming edit, Path target, Path part) throws IOException {
+  private boolean replace(Decisions.Coming edit, Path target, Path part, boolean keepsHere)
+      throws IOException {
     if (edit.here().isEmpty()) {
       LocalMoves.moveIfFree(part, target);
       return true;
     }
-    return LocalMoves.replace(part, target, file -> LocalFile.is(file, edit.here().get()));
+    Entry here = edit.here().get();
+    LocalMoves.Check isHere = file -> LocalFile.is(file, here);
+    return keepsHere
+        ? trash.replace(part, target, edit.path(), isHere)
+        : LocalMoves.replace(part, target, isHere);
   }
 
   /**

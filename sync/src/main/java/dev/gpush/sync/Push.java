@@ -174,7 +174,9 @@ final class Push {
     long last = Math.max(start.newest(), Conversations.newest(nodes));
     var next = new Generation(last + 1, target.root());
     var move = new NodeConversation.Move(target, next, options.overwrite(), options.verify());
-    tell(commit(plans, systems.writers(), move, fresh));
+    Map<NodeConversation, Committed> committed = commit(plans, systems.writers(), move, fresh);
+    plans.forEach((node, plan) -> conversations.gave(node, plan.writes().keySet()));
+    tell(committed);
     awaitFollowers(systems, target, decisions);
     return new Done(move.to(), target, decisions, questions.lately());
   }
@@ -308,7 +310,7 @@ final class Push {
       throws InterruptedException, NodeFailed, TreeChanged, Again {
     var committed = Collections.synchronizedMap(new HashMap<NodeConversation, Committed>());
     boolean isAlone = writers.size() == 1;
-    boolean packs = !writers.stream().allMatch(NodeConversation::isHere);
+    boolean packs = !writers.stream().allMatch(node -> node.node().isHere());
     try (Talk.Step step = talk.step(what(plans));
         var blobs =
             new Blobs(

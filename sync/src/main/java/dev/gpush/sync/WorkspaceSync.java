@@ -47,6 +47,8 @@ public final class WorkspaceSync implements AutoCloseable {
 
   // guarded by lock
   private final Conversations conversations;
+  private static final Duration REWRITE = Duration.ofSeconds(10);
+
   final SlowNodes slow;
   private final CatchUps catchUps;
   private Optional<Scan> looked = Optional.empty();
@@ -61,7 +63,7 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public WorkspaceSync(
       TreeScan scan, Editors editors, LocalTrash trash, long largestNew, Clock clock, Tasks tasks) {
-    this(scan, editors, trash, largestNew, Homecoming.SETTLED, clock, tasks);
+    this(scan, editors, trash, largestNew, Homecoming.SETTLED, REWRITE, clock, tasks);
   }
 
   /** For tests, which do not wait as long for changes on a node to settle. */
@@ -71,13 +73,14 @@ public final class WorkspaceSync implements AutoCloseable {
       LocalTrash trash,
       long largestNew,
       Duration settled,
+      Duration rewrite,
       Clock clock,
       Tasks tasks) {
     this.scan = scan;
     this.editors = editors;
     this.tasks = tasks.group("sync");
     this.slow = new SlowNodes(clock, this.tasks);
-    this.conversations = new Conversations(editors.node(), slow, this.tasks);
+    this.conversations = new Conversations(editors.node(), rewrite, slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
     this.last = new LastPush(scan.root(), clock);
     this.obstacles = new Obstacles(editors.node());

@@ -17,6 +17,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -361,6 +362,28 @@ final class EditsThereTest extends SyncFixture {
     Files.move(folder.path(), folder.path().resolveSibling("old"));
     folder.write("a", "committed").write("b", "1");
     return time;
+  }
+
+  /** A formatter there has read the file before it was given what was saved here, and writes it. */
+  @Test
+  void whatAProgramThereHasPerhapsNotSeenIsKeptWhenItsEditComesHome() throws Exception {
+    rewrite = Duration.ofHours(1);
+    restartGateway();
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    laptop.write("a", "saved here");
+    push();
+    assertEquals(List.of(), trashed());
+
+    nodes.getFirst().folder().write("a", "1, formatted");
+    assertEquals(List.of("a"), comesHome());
+    assertEquals(List.of("a"), trashed());
+    nodes.getFirst().folder().write("a", "1, edited");
+    assertEquals(List.of("a"), comesHome());
+
+    assertEquals("1, edited", laptop.read("a"));
+    assertEquals(List.of("a"), trashed(), "who edits again has seen the first edit");
   }
 
   private List<String> trashed() throws IOException {

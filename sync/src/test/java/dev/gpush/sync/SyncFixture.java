@@ -45,6 +45,7 @@ public class SyncFixture {
   public WorkspaceSync sync;
   private Tasks tasks;
   Clock clock = Clock.system();
+  Duration rewrite = Duration.ZERO;
   Editors editors = Editors.on(0);
 
   @BeforeEach
@@ -96,6 +97,7 @@ public class SyncFixture {
         new LocalTrash(base.resolve("trash"), clock),
         LARGEST_NEW,
         Duration.ofMillis(100),
+        rewrite,
         clock,
         tasks);
   }

@@ -89,6 +89,22 @@ final class WatchedNodeTest extends SyncFixture {
     assertEquals("newer", laptop.read("a.py"));
   }
 
+  /** What came with the news is not what a user pulls later. */
+  @Test
+  void aPullAfterwardsBringsWhatIsThereNow() throws Exception {
+    pushWatched();
+    assertEquals(List.of(), comesHome());
+    nodes.getFirst().folder().write("a.py", "there");
+    await(() -> sync.there().isDue());
+    assertEquals(List.of("a.py"), comesHome());
+    nodes.getFirst().folder().write("a.py", "newer");
+    talk.answer = FakeTalk.Answer.YES;
+
+    sync.pull(nodes.getFirst(), "a.py", laptop.path().resolve("a.py"), talk);
+
+    assertEquals("newer", laptop.read("a.py"));
+  }
+
   @Test
   void aLargeFileIsToldWithoutItsContent() throws Exception {
     pushWatched();

@@ -82,6 +82,32 @@ public final class LocalTrash {
     }
   }
 
+  /**
+   * As {@link LocalMoves#replace}, but what was there is kept.
+   *
+   * @param path of the file in its workspace
+   */
+  public boolean replace(Path by, Path file, String path, LocalMoves.Check check)
+      throws IOException {
+    Optional<Boolean> isReplaced = LocalMoves.exchange(by, file, check);
+    if (isReplaced.orElse(false)) {
+      try {
+        take(by, path);
+      } catch (IOException full) {
+        LocalMoves.exchange(by, file, _ -> true);
+        throw full;
+      }
+    } else if (isReplaced.isEmpty()) {
+      Path kept = take(file, path);
+      if (check.is(kept)) {
+        LocalMoves.moveIfFree(by, file);
+        return true;
+      }
+      giveBack(kept, file);
+    }
+    return isReplaced.orElse(false);
+  }
+
   /** A place for a file that is not there yet, in a folder of this second. On any thread. */
   public Path place(String path) throws IOException {
     Files.createDirectories(

@@ -53,6 +53,7 @@ public final class Pulls {
     while (asked.poll() != null) {
       skip();
     }
+    node.endPull();
   }
 
   private void ask() throws IOException {

@@ -110,11 +110,6 @@ public final class NodeConversation implements Closeable {
     wire.flush();
   }
 
-  /** Whether the node is this machine. */
-  public boolean isHere() {
-    return node.isHere();
-  }
-
   public int index() {
     return node.info().index();
   }
@@ -157,11 +152,9 @@ public final class NodeConversation implements Closeable {
     holds = holds.manifest().equals(known) ? holds.since(before, paths) : holds;
   }
 
-  /**
-   * Whether the node has sent these files by itself: then there is nothing to check or wait for.
-   */
-  public boolean hasTold(Set<String> paths) {
-    Optional<Map<String, NodeHolds.Deviation>> told = wire.told(holds.manifest(), paths);
+  /** Takes these files if the node has sent all by itself, until {@link #endPull}. */
+  public boolean takeTold(Set<String> paths) {
+    Optional<Map<String, NodeHolds.Deviation>> told = wire.take(holds.manifest(), paths);
     told.ifPresent(now -> holds = holds.with(now).since(holds, paths));
     return told.isPresent();
   }
@@ -432,12 +425,17 @@ public final class NodeConversation implements Closeable {
 
   /** Asks what these paths on the node are. */
   public void pull(List<String> paths) throws IOException {
-    if (!wire.answersItself(paths)) {
+    if (!wire.answerPull(paths)) {
       for (String path : paths) {
         wire.send(Kind.PULL, Json.object("path", path));
       }
       wire.flush();
     }
+  }
+
+  /** What is pulled from now on is asked of the node. */
+  public void endPull() {
+    wire.forgetTaken();
   }
 
   /** The next answer to {@link #pull}. */

@@ -148,17 +148,17 @@ public final class SyncMessages implements Closeable {
     record Broken(IOException cause) implements Heard {}
   }
 
-  /** More files are not remembered. */
+  /** With more files, those that were told before are forgotten. */
   private static final int MOST_TOLD = 200;
 
   /**
    * A file that has come with CHANGED.
    *
-   * @param root of the manifest that the node had
+   * @param manifestRoot of what the node held
    * @param now as in INDEX
    * @param blob its only BLOB
    */
-  private record Told(String root, List<Json> now, byte[] blob) {}
+  private record Told(String manifestRoot, List<Json> now, byte[] blob) {}
 
   /** The newest of each file, as long as no answer is newer. */
   private final Map<String, Told> told = new ConcurrentHashMap<>();
@@ -211,7 +211,7 @@ public final class SyncMessages implements Closeable {
     if (length > MAX_MESSAGE) {
       throw new IllegalStateException(kind + " of " + length + " bytes");
     }
-    taken = Map.of();
+    forgetTaken();
     out.writeInt(length);
     out.writeByte(kind.number);
     out.write(payload, 0, length);
@@ -297,7 +297,7 @@ public final class SyncMessages implements Closeable {
 
   private void remember(Json changed) throws IOException {
     List<String> paths = changed.texts("paths");
-    if (told.size() + paths.size() > MOST_TOLD) {
+    if (paths.isEmpty() || told.size() + paths.size() > MOST_TOLD) {
       told.clear();
     }
     paths.forEach(told::remove);
@@ -315,14 +315,14 @@ public final class SyncMessages implements Closeable {
 
   /**
    * What is at these paths where it is not as in the manifest, if the node has sent all of them.
-   * Until something else is asked, {@link #answersItself} has the files.
+   * Until {@link #forgetTaken}, {@link #answerPull} has the files.
    */
-  Optional<Map<String, NodeHolds.Deviation>> told(Manifest manifest, Set<String> paths) {
-    taken = Map.copyOf(told);
+  Optional<Map<String, NodeHolds.Deviation>> take(Manifest manifest, Set<String> paths) {
+    taken = new HashMap<>(told);
     var deviations = new HashMap<String, NodeHolds.Deviation>();
     for (String path : paths) {
       Told file = taken.get(path);
-      if (file == null || !file.root().equals(manifest.root())) {
+      if (file == null || !file.manifestRoot().equals(manifest.root())) {
         taken = Map.of();
         return Optional.empty();
       }
@@ -334,8 +334,13 @@ public final class SyncMessages implements Closeable {
     return Optional.of(deviations);
   }
 
-  /** Whether PULL of these paths need not be sent, because the answers are here. */
-  boolean answersItself(List<String> paths) {
+  /** They are pulled, or something else was asked. */
+  void forgetTaken() {
+    taken = Map.of();
+  }
+
+  /** Answers PULL of these paths by what was taken; false when that has not all of them. */
+  boolean answerPull(List<String> paths) {
     if (!taken.keySet().containsAll(paths)) {
       return false;
     }
