@@ -261,7 +261,7 @@ class WatchTest(FilesTest):
         self.assertEqual(self.heard(), 1)
         self.watch.held.hold("a.py", ["file", 0, 6, digest(b"edited")])
         self.write("a.py", b"edited")
-        self.heard()            # that it is as gpush wrote it
+        self.heard()            # that it is as it should be, again
         self.write("a.py", b"edited")
         self.assertEqual(self.heard(), 0)
 
@@ -272,6 +272,13 @@ class WatchTest(FilesTest):
             self.replace("a.py", data)
             self.assertEqual(self.heard(), times, data)
             self.assertEqual(self.paths, ["a.py"])
+        other = State(self.state)
+        other.lock()
+        self.replace("a.py", b"1")
+        self.assertEqual(self.heard(), 0)
+        other.close()
+        self.assertEqual(self.heard(), 1)
+        self.assertEqual(self.paths, ["a.py"])
 
     def test_what_is_as_it_was_is_no_news(self):
         self.pushed({"a.py": b"1", "p/b.py": b"2"})

@@ -460,15 +460,20 @@ class Conversation:
 
     def edited(self, paths):
         """What CHECK and PULL answer of these files, if they are small: over a slow link nobody has to ask then."""
-        files, left = [], MAX_TOLD
-        for path, _, now in self.held.survey(self.tree, paths) if self.tree.is_at_root() else ():
-            content = self.tree.small_file(parts_of(path), left) if now and now[0] == FILE and now[3] else None
-            if content is None or hashlib.sha256(content).hexdigest() != now[3]:
-                break           # it is no file, as gpush wrote it, large, or changes at this moment
-            left -= len(content)
-            blob = blob_of(bytes.fromhex(now[3]), content, True)
-            files.append({"path": path, "now": now, "blob": base64.b64encode(blob).decode("ascii")})
-        self.tree.forget()
+        files = []
+        try:
+            if not self.tree.is_at_root() or sum(self.tree.size(parts_of(path)) for path in paths) > MAX_TOLD:
+                return []
+            for path, _, now in self.held.survey(self.tree, paths):
+                content = self.tree.small_file(parts_of(path), MAX_TOLD) if now and now[0] == FILE and now[3] else None
+                if content is None or hashlib.sha256(content).hexdigest() != now[3]:
+                    break           # it is no file, as gpush wrote it, or changes at this moment
+                blob = blob_of(bytes.fromhex(now[3]), content, True)
+                files.append({"path": path, "now": now, "blob": base64.b64encode(blob).decode("ascii")})
+        except (OSError, Blocked):
+            return []
+        finally:
+            self.tree.forget()
         return files if len(files) == len(paths) else []
 
     def on_ignore(self, payload):

@@ -172,6 +172,10 @@ class Tree:
     def open_file(self, parts):
         return os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder(parts[:-1]))
 
+    def size(self, parts):
+        status = self.look(parts)
+        return status.st_size if is_file(status) else 0
+
     def small_file(self, parts, most):
         """The content of a file; None when it has more bytes than that, or cannot be read."""
         try:

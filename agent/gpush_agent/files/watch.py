@@ -213,30 +213,31 @@ class Watch:
         is_all, self.is_all = self.is_all, False
         self.first = self.last = None
         try:
-            before = set(path for path in suspects if path in self.told and path in self.held.entries)
             news = set(path for path in suspects if self.is_wanted(path) and self.is_news(path))
-            undone = before.difference(self.told)       # they were told, and are as gpush wrote them again
-            if (news or undone) and not is_all:
+            if news and not is_all:
                 if not self.refresh():
-                    self.suspects |= news | undone
+                    self.suspects |= news
                     return self.again(now + LOCKED_S)
                 news = set(path for path in news if self.is_news(path))
-            told, later = [], []
-            for path in news | undone:
+            told, over, later = [], set(), []
+            for path in news:
                 wait = self.budget(path, now)
                 if wait:
                     later.append(now + wait)
                     self.suspects.add(path)
                 else:
                     told.append(path)
-                    if path in news:
+                    if self.is_over(path):
+                        over.add(path)
+                        self.told.pop(path)
+                    else:
                         self.remember(path)
             if later:
                 self.again(min(later))
         finally:
             self.tree.forget()
         if is_all or told:
-            are_edits = not is_all and len(told) <= MOST_PATHS and all(path in undone or self.is_edit(path) for path in told)
+            are_edits = not is_all and len(told) <= MOST_PATHS and all(path in over or self.is_edit(path) for path in told)
             self.changed(sorted(told) if are_edits else [])
 
     def is_edit(self, path):
@@ -382,10 +383,20 @@ class Watch:
         if path.endswith("/"):
             return self.is_news_of_folder(path[:-1], status)
         entry = self.held.entries.get(path)
-        if status is None and entry is None or is_folder(status) and entry is None or entry and self.is_as_written(path, entry, status):
+        if entry is None and (status is None or is_folder(status)):
             self.told.pop(path, None)
             return False
+        if entry and self.is_as_written(path, entry, status):
+            return path in self.told
         return path not in self.told or self.told[path] != self.stamp_of(status)
+
+    def is_over(self, path):
+        """Whether it was told, and is as gpush wrote it again."""
+        entry = self.held.entries.get(path)
+        try:
+            return entry is not None and path in self.told and self.is_as_written(path, entry, self.status(path))
+        except (OSError, Blocked):
+            return False
 
     def is_news_of_folder(self, folder, status):
         is_there = is_folder(status)

@@ -10,6 +10,7 @@ import dev.gpush.sync.home.NodeWatch;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.node.SyncPlan;
 import dev.gpush.sync.pace.NodeStep;
 import dev.gpush.sync.pace.SlowNodes;
 import dev.gpush.sync.tree.Generation;
@@ -27,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -43,7 +45,7 @@ final class Conversations implements AutoCloseable {
   /** Told of changes on the editors' node. */
   private final NodeWatch watch = new NodeWatch();
 
-  /** More are given by a first push or a checkout, and nobody saves so much at once. */
+  /** Who saves does not save more at once; of a checkout, git has what was there before. */
   private static final int MOST_GIVEN = 1_000;
 
   /** When the editors' node was given these paths. */
@@ -81,14 +83,19 @@ final class Conversations implements AutoCloseable {
     return node.index() == editNode;
   }
 
-  /** A node has just written these. */
-  void gave(NodeConversation node, Set<String> paths) {
-    if (!isOfEditors(node)) {
+  /**
+   * A node has just done this.
+   *
+   * @param hadBefore paths that the editors' node had so before
+   */
+  void gave(NodeConversation node, SyncPlan plan, Predicate<String> hadBefore) {
+    Set<String> paths = plan.writes().keySet();
+    if (!isOfEditors(node) || paths.size() > MOST_GIVEN) {
       return;
     }
     long now = Clock.system().nanos();
     given.values().removeIf(at -> now - at > rewrite.toNanos());
-    paths.stream().limit(MOST_GIVEN).forEach(path -> given.put(path, now));
+    paths.stream().filter(hadBefore.negate()).forEach(path -> given.put(path, now));
   }
 
   /** Whether what is edited there may lack what it was given. */

@@ -175,7 +175,7 @@ final class Push {
     var next = new Generation(last + 1, target.root());
     var move = new NodeConversation.Move(target, next, options.overwrite(), options.verify());
     Map<NodeConversation, Committed> committed = commit(plans, systems.writers(), move, fresh);
-    plans.forEach((node, plan) -> conversations.gave(node, plan.writes().keySet()));
+    plans.forEach((node, plan) -> conversations.gave(node, plan, this::isAsItCame));
     tell(committed);
     awaitFollowers(systems, target, decisions);
     return new Done(move.to(), target, decisions, questions.lately());

@@ -379,10 +379,13 @@ final class EditsThereTest extends SyncFixture {
     nodes.getFirst().folder().write("a", "1, formatted");
     assertEquals(List.of("a"), comesHome());
     assertEquals(List.of("a"), trashed());
-    nodes.getFirst().folder().write("a", "1, edited");
-    assertEquals(List.of("a"), comesHome());
+    for (String edit : List.of("1, edited", "1, edited again")) {
+      nodes.getFirst().folder().write("a", edit);
+      assertEquals(List.of("a"), comesHome());
+      assertEquals(edit, laptop.read("a"));
+      push();
+    }
 
-    assertEquals("1, edited", laptop.read("a"));
     assertEquals(List.of("a"), trashed(), "who edits again has seen the first edit");
   }
 

@@ -40,26 +40,16 @@ public final class LocalMoves {
    * @return whether it is in place; the path that it came from may have the other one then
    */
   public static boolean replace(Path by, Path file, Check check) throws IOException {
-    Optional<Boolean> isReplaced = exchange(by, file, check);
-    if (isReplaced.isEmpty() && check.is(file)) {
-      Files.move(by, file, StandardCopyOption.ATOMIC_MOVE);
-      return true;
-    }
-    return isReplaced.orElse(false);
-  }
-
-  /**
-   * The same, if the disk has such a step; else nothing happens.
-   *
-   * @return empty when it has not
-   */
-  public static Optional<Boolean> exchange(Path by, Path file, Check check) throws IOException {
     if (!check.is(file)) {
-      return Optional.of(false);
+      return false;
     }
     List<Object> came = stamp(by);
     if (!Exchange.ofNames(by, file)) {
-      return Optional.empty();
+      if (check.is(file)) {
+        Files.move(by, file, StandardCopyOption.ATOMIC_MOVE);
+        return true;
+      }
+      return false;
     }
     boolean isMeant = false;
     try {
@@ -69,7 +59,7 @@ public final class LocalMoves {
         putBack(by, file, came);
       }
     }
-    return Optional.of(isMeant);
+    return isMeant;
   }
 
   /** Of two saves the later one keeps the name. */

@@ -5,8 +5,11 @@ import dev.gpush.core.task.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -89,23 +92,31 @@ public final class LocalTrash {
    */
   public boolean replace(Path by, Path file, String path, LocalMoves.Check check)
       throws IOException {
-    Optional<Boolean> isReplaced = LocalMoves.exchange(by, file, check);
-    if (isReplaced.orElse(false)) {
-      try {
-        take(by, path);
-      } catch (IOException full) {
-        LocalMoves.exchange(by, file, _ -> true);
-        throw full;
+    counted = Optional.empty();
+    Path kept = place(path);
+    fresh.add(folder.resolve(folder.relativize(kept).getName(0)));
+    boolean isReplaced = false;
+    try {
+      second(file, kept); // First: no crash may leave it without a name.
+      isReplaced = check.is(kept) && LocalMoves.replace(by, file, check);
+    } finally {
+      if (!isReplaced) {
+        Files.deleteIfExists(kept);
+        LocalMoves.removeEmpty(Objects.requireNonNull(kept.getParent()), folder);
       }
-    } else if (isReplaced.isEmpty()) {
-      Path kept = take(file, path);
-      if (check.is(kept)) {
-        LocalMoves.moveIfFree(by, file);
-        return true;
-      }
-      giveBack(kept, file);
     }
-    return isReplaced.orElse(false);
+    return isReplaced;
+  }
+
+  /** Another name, or where that cannot be, a copy. */
+  private static void second(Path file, Path kept) throws IOException {
+    try {
+      Files.createLink(kept, file);
+    } catch (FileAlreadyExistsException | NoSuchFileException other) {
+      throw other;
+    } catch (FileSystemException | UnsupportedOperationException otherDisk) {
+      copy(file, kept);
+    }
   }
 
   /** A place for a file that is not there yet, in a folder of this second. On any thread. */

@@ -25,6 +25,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -345,7 +346,7 @@ public final class SyncMessages implements Closeable {
       return false;
     }
     for (String path : paths) {
-      Told file = taken.get(path);
+      Told file = Objects.requireNonNull(taken.get(path));
       Json pulled = Json.object("kind", file.now().get(0), "x", file.now().get(1));
       byte[] text = pulled.write().getBytes(StandardCharsets.UTF_8);
       fromTaken.add(new Message(Kind.PULLED, ByteBuffer.wrap(text)));
