@@ -129,6 +129,8 @@ class Watch:
         paths, was_all = set(paths), self.is_all
         if any(path.rpartition("/")[2] in RULES for path in paths):
             self.ignored = frozenset()      # the next look says what is ignored now
+        for path in paths:
+            self.told.pop(path, None)
         self.own = paths.union(folder + "/" for path in paths for folder in parents_of(path))
         self.touched = set()
         self.drain()

@@ -45,7 +45,7 @@ final class Conversations implements AutoCloseable {
   /** Told of changes on the editors' node. */
   private final NodeWatch watch = new NodeWatch();
 
-  /** Who saves does not save more at once; of a checkout, git has what was there before. */
+  /** Of a push that gives more, such as the first one or a checkout, nothing is remembered. */
   private static final int MOST_GIVEN = 1_000;
 
   /** When the editors' node was given these paths. */
@@ -84,7 +84,7 @@ final class Conversations implements AutoCloseable {
   }
 
   /**
-   * A node has just done this.
+   * A node has done this, or perhaps only a part of it.
    *
    * @param hadBefore paths that the editors' node had so before
    */

@@ -174,9 +174,7 @@ final class Push {
     long last = Math.max(start.newest(), Conversations.newest(nodes));
     var next = new Generation(last + 1, target.root());
     var move = new NodeConversation.Move(target, next, options.overwrite(), options.verify());
-    Map<NodeConversation, Committed> committed = commit(plans, systems.writers(), move, fresh);
-    plans.forEach((node, plan) -> conversations.gave(node, plan, this::isAsItCame));
-    tell(committed);
+    tell(commit(plans, systems.writers(), move, fresh));
     awaitFollowers(systems, target, decisions);
     return new Done(move.to(), target, decisions, questions.lately());
   }
@@ -347,6 +345,8 @@ final class Push {
     } catch (NodeFailed | TreeChanged | Again | RuntimeException failed) {
       abort(writers, committed);
       throw failed;
+    } finally {
+      plans.forEach((node, plan) -> conversations.gave(node, plan, this::isAsItCame));
     }
   }
 

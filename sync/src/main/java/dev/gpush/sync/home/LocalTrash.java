@@ -95,21 +95,24 @@ public final class LocalTrash {
     counted = Optional.empty();
     Path kept = place(path);
     fresh.add(folder.resolve(folder.relativize(kept).getName(0)));
-    boolean isReplaced = false;
     try {
-      second(file, kept); // First: no crash may leave it without a name.
-      isReplaced = check.is(kept) && LocalMoves.replace(by, file, check);
-    } finally {
+      keep(file, kept); // First: no crash and no failure may leave it without a name.
+      boolean isReplaced = check.is(kept) && LocalMoves.replace(by, file, check);
       if (!isReplaced) {
-        Files.deleteIfExists(kept);
-        LocalMoves.removeEmpty(Objects.requireNonNull(kept.getParent()), folder);
+        Files.delete(kept);
       }
+      return isReplaced;
+    } finally {
+      LocalMoves.removeEmpty(Objects.requireNonNull(kept.getParent()), folder);
     }
-    return isReplaced;
   }
 
-  /** Another name, or where that cannot be, a copy. */
-  private static void second(Path file, Path kept) throws IOException {
+  /** By another name, or where that cannot be, by a copy. */
+  private static void keep(Path file, Path kept) throws IOException {
+    if (Files.isSymbolicLink(file)) {
+      copy(file, kept);
+      return;
+    }
     try {
       Files.createLink(kept, file);
     } catch (FileAlreadyExistsException | NoSuchFileException other) {

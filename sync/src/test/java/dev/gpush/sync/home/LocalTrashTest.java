@@ -65,6 +65,27 @@ final class LocalTrashTest {
     }
   }
 
+  @Test
+  void replacesAFileOrALinkAndKeepsWhatWasThere() throws IOException {
+    var trash = new LocalTrash(base.resolve("trash"), clock);
+    Path by = written("by", "new");
+    Path file = written("a", "mine");
+    Path link = Files.createSymbolicLink(base.resolve("project/b"), Path.of("nowhere"));
+    Path linkBy = Files.createSymbolicLink(base.resolve("project/c"), Path.of("elsewhere"));
+
+    assertFalse(trash.replace(by, file, "a", _ -> false));
+    assertEquals("mine", Files.readString(file));
+    assertEquals(List.of(), names(base.resolve("trash")), "nothing was replaced");
+
+    assertTrue(trash.replace(by, file, "a", each -> !Files.readString(each).equals("new")));
+    assertTrue(trash.replace(linkBy, link, "b", _ -> true));
+    Path kept = base.resolve("trash").resolve(names(base.resolve("trash")).getFirst());
+    assertEquals("new", Files.readString(file));
+    assertEquals("mine", Files.readString(kept.resolve("a")));
+    assertEquals(Path.of("elsewhere"), Files.readSymbolicLink(link));
+    assertEquals(Path.of("nowhere"), Files.readSymbolicLink(kept.resolve("b")));
+  }
+
   /** Each push of a new gateway failed, because nothing here could be replaced. */
   @Test
   void takesFromAFolderThatWasAFileOrALinkInTheSameSecond() throws IOException {
