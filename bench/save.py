@@ -378,6 +378,7 @@ def main():
     parser.add_argument("--mutagen", default=shutil.which("mutagen"))
     parser.add_argument("--rivals", default="gpush,mutagen,rsync,lsyncd")
     parser.add_argument("--idle", type=int, default=0)
+    parser.add_argument("--settle", type=int, default=240)
     parser.add_argument("--cost", type=int, default=0)
     parser.add_argument("--sizes", default="2000,20000,100000")
     parser.add_argument("--seconds", type=int, default=20, help="of a log, and of doing nothing")
