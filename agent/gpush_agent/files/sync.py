@@ -5,7 +5,6 @@ import io
 import json
 import os
 import select
-import stat
 import struct
 import zlib
 

@@ -52,13 +52,17 @@ final class WatchedNodeTest extends SyncFixture {
     told.acquire(); // It watches.
   }
 
-  @Test
-  void anEditIsToldAndComesHomeWithoutAPush() throws Exception {
+  /** And the node has told of it. */
+  private void watchedAndEdited(String text) throws Exception {
     pushWatched();
     assertEquals(List.of(), comesHome());
-
-    nodes.getFirst().folder().write("a.py", "there");
+    nodes.getFirst().folder().write("a.py", text);
     await(() -> sync.there().isDue());
+  }
+
+  @Test
+  void anEditIsToldAndComesHomeWithoutAPush() throws Exception {
+    watchedAndEdited("there");
     int before = nodes.getFirst().flights.get();
 
     assertEquals(List.of("a.py"), comesHome());
@@ -75,10 +79,7 @@ final class WatchedNodeTest extends SyncFixture {
 
   @Test
   void whatWasToldBeforeAnAnswerIsOld() throws Exception {
-    pushWatched();
-    assertEquals(List.of(), comesHome());
-    nodes.getFirst().folder().write("a.py", "there");
-    await(() -> sync.there().isDue());
+    watchedAndEdited("there");
     NodeWatch.Due before = sync.there().looking();
     assertEquals(List.of("a.py"), comeHome().paths());
     nodes.getFirst().folder().write("a.py", "newer");
@@ -92,10 +93,7 @@ final class WatchedNodeTest extends SyncFixture {
   /** What came with the news is not what a user pulls later. */
   @Test
   void aPullAfterwardsBringsWhatIsThereNow() throws Exception {
-    pushWatched();
-    assertEquals(List.of(), comesHome());
-    nodes.getFirst().folder().write("a.py", "there");
-    await(() -> sync.there().isDue());
+    watchedAndEdited("there");
     assertEquals(List.of("a.py"), comesHome());
     nodes.getFirst().folder().write("a.py", "newer");
     talk.answer = FakeTalk.Answer.YES;
@@ -107,11 +105,8 @@ final class WatchedNodeTest extends SyncFixture {
 
   @Test
   void aLargeFileIsToldWithoutItsContent() throws Exception {
-    pushWatched();
-    assertEquals(List.of(), comesHome());
     String large = "large".repeat(20_000);
-    nodes.getFirst().folder().write("a.py", large);
-    await(() -> sync.there().isDue());
+    watchedAndEdited(large);
 
     assertEquals(List.of("a.py"), comesHome());
 
