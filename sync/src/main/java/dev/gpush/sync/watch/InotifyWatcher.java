@@ -4,6 +4,7 @@ import dev.gpush.core.task.Tasks;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -296,11 +297,11 @@ final class InotifyWatcher implements TreeWatcher {
     }
   }
 
-  /** How many folders are watched. */
-  int size() {
+  @Override
+  public List<Path> folders() {
     lock.lock();
     try {
-      return watches.size();
+      return List.copyOf(watches.keySet());
     } finally {
       lock.unlock();
     }

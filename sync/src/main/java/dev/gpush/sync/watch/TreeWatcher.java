@@ -2,6 +2,7 @@ package dev.gpush.sync.watch;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -23,6 +24,11 @@ public interface TreeWatcher extends AutoCloseable {
 
   /** Changes in this folder matter no longer. */
   void forget(Path folder);
+
+  /** All that are watched. */
+  default List<Path> folders() {
+    return List.of();
+  }
 
   /** What was reported since the last call; waits up to the limit for the first report. */
   Hints await(Duration limit) throws InterruptedException;

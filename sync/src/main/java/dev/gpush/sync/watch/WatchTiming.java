@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param gitStill git, of which nothing has moved for this long, is not waited for
  * @param gitLongest git at work is not waited for longer than this
  * @param scan between two looks at everything where changes are not reported
- * @param check the same where they are: to be safe
+ * @param check the same where they are, to be safe; then it is some folders at a time
  */
 public record WatchTiming(
     Duration quiet,

@@ -18,11 +18,8 @@ import java.util.function.Predicate;
  * while git is at work. {@link #next} is for one thread; the rest is thread-safe.
  */
 public final class WorkspaceWatch implements FolderListener, AutoCloseable {
-  /** Looking at everything takes at most this part of the time where nothing else helps … */
+  /** Looking at everything takes at most this part of the time where changes are not reported. */
   private static final int SCAN_SHARE = 20;
-
-  /** … and this part where changes are reported. */
-  private static final int CHECK_SHARE = 2000;
 
   private static final Duration GIT_PAUSE = Duration.ofMillis(10);
 
@@ -38,8 +35,9 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
   private int events;
   private long firstAt;
   private long lastAt;
+  private final SafetyLooks safety;
 
-  // guarded by this: scannedAt, scanTook, isLooking
+  // guarded by this
   private long scannedAt;
   private Duration scanTook = Duration.ZERO;
 
@@ -50,6 +48,7 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     this.clock = clock;
     this.git = new GitAtWork(root, timing);
     this.scannedAt = clock.nanos();
+    this.safety = new SafetyLooks(timing.check(), scannedAt);
   }
 
   @Override
@@ -78,10 +77,21 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     return share.compareTo(timing.scan()) > 0 ? share : timing.scan();
   }
 
-  /** Everything was looked at just now. */
-  public synchronized void scanned(Duration took) {
-    scannedAt = clock.nanos();
-    scanTook = took;
+  /**
+   * This was looked at just now, by the thread of {@link #next}.
+   *
+   * @param folders empty: everything
+   */
+  public void looked(Optional<Set<Path>> folders, Duration took) {
+    if (folders.isPresent()) {
+      safety.looked(took, clock.nanos());
+      return;
+    }
+    safety.lookedAtAll(clock.nanos());
+    synchronized (this) {
+      scannedAt = clock.nanos();
+      scanTook = took;
+    }
   }
 
   /** Whether no change is known that was not dealt with; see {@link TreeWatcher#isCalm}. */
@@ -111,9 +121,8 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     while (true) {
       long now = clock.nanos();
       promote(now);
-      if (!isPending() && isReached(scanAt(), now)) {
-        beQuietAt(now);
-        everything = true;
+      if (!isPending() && isReached(lookAt(), now)) {
+        lookUnasked(now);
       }
       if (isPending() && isReached(readyAt(), now) && !git.isBusy(lastAt, now)) {
         return Optional.of(take());
@@ -126,7 +135,7 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
         add(hints);
       } else if (!isPending()
           && open.isEmpty()
-          && !isReached(earlier(end, scanAt()), clock.nanos())) {
+          && !isReached(earlier(end, lookAt()), clock.nanos())) {
         return Optional.empty(); // woken
       }
     }
@@ -150,12 +159,23 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     return one - other < 0 ? one : other;
   }
 
-  private synchronized long scanAt() {
-    boolean isReported = watcher.lacking().isEmpty();
-    Duration least = isReported ? timing.check() : timing.scan();
-    int share = isReported ? CHECK_SHARE : SCAN_SHARE;
-    Duration most = scanTook.multipliedBy(share);
-    return scannedAt + (most.compareTo(least) > 0 ? most : least).toNanos();
+  /** When something is looked at though nothing is known of it. */
+  private long lookAt() {
+    if (lacking().isEmpty()) {
+      return safety.nextAt();
+    }
+    synchronized (this) {
+      return scannedAt + delay().toNanos();
+    }
+  }
+
+  private void lookUnasked(long now) {
+    beQuietAt(now);
+    if (lacking().isEmpty()) {
+      folders.addAll(safety.next(watcher, now));
+    } else {
+      everything = true;
+    }
   }
 
   private long pause(long now, long end) {
@@ -163,7 +183,7 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
       long ready = readyAt() - now;
       return ready > 0 ? ready : GIT_PAUSE.toNanos();
     }
-    long until = earlier(end, scanAt());
+    long until = earlier(end, lookAt());
     for (Map<String, Long> names : open.values()) {
       for (long since : names.values()) {
         until = earlier(until, since + timing.open().toNanos());

@@ -137,10 +137,10 @@ final class WatcherTest {
     Files.delete(folder);
 
     assertReported(root);
-    while (watcher.size() > 1) {
+    while (watcher.folders().size() > 1) {
       watcher.await(Duration.ofMillis(50));
     }
-    assertEquals(1, watcher.size());
+    assertEquals(1, watcher.folders().size());
   }
 
   @Test
@@ -228,7 +228,7 @@ final class WatcherTest {
       few.watch(Files.createDirectory(root.resolve("b")));
       few.watch(Files.createDirectory(root.resolve("c")));
 
-      assertEquals(0, few.size());
+      assertEquals(0, few.folders().size());
       String reason = few.lacking().orElseThrow();
       assertTrue(reason.startsWith("it has more than 2 folders, half of what"), reason);
       assertTrue(reason.contains("fs.inotify.max_user_watches (now "), reason);

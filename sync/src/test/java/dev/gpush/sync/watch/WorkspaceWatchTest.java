@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +51,8 @@ final class WorkspaceWatchTest {
   private final class Moments implements TreeWatcher {
     private final Deque<Moment> moments = new ArrayDeque<>();
     private Duration left = STEP;
+    private List<Path> folders = List.of();
+    private Optional<String> lacking = Optional.empty();
 
     @Override
     public Hints await(Duration limit) {
@@ -75,6 +78,11 @@ final class WorkspaceWatchTest {
     public void forget(Path folder) {}
 
     @Override
+    public List<Path> folders() {
+      return folders;
+    }
+
+    @Override
     public boolean isCalm() {
       return moments.isEmpty();
     }
@@ -87,7 +95,7 @@ final class WorkspaceWatchTest {
 
     @Override
     public Optional<String> lacking() {
-      return Optional.empty();
+      return lacking;
     }
 
     @Override
@@ -267,9 +275,42 @@ final class WorkspaceWatchTest {
 
   @Test
   void whereNothingIsReportedALookWaitsForGitToo() throws Exception {
-    watch.scanned(Duration.ZERO);
-    clock.advance(TIMING.check());
+    moments.lacking = Optional.of("a disk of another machine");
+    watch.looked(Optional.empty(), Duration.ZERO);
+    clock.advance(TIMING.scan());
     Files.writeString(root.resolve(".git/index.lock"), "");
     assertEquals(TIMING.gitStill(), delay());
+  }
+
+  /** What is looked at next though nothing has happened. */
+  private Set<Path> unasked() throws InterruptedException {
+    return watch.next(Duration.ofDays(1)).orElseThrow().folders().orElseThrow();
+  }
+
+  @Test
+  void allFoldersAreLookedAtInTurnSomeAtATime() throws Exception {
+    moments.folders = IntStream.range(0, 100).mapToObj(i -> root.resolve("pkg" + i)).toList();
+    var looked = new ArrayList<Path>();
+    while (looked.size() < 100) {
+      Set<Path> some = unasked();
+      looked.addAll(some);
+      watch.looked(Optional.of(some), Duration.ofMillis(1));
+    }
+    assertEquals(Set.copyOf(moments.folders), Set.copyOf(looked));
+    assertEquals(100, looked.size());
+    Duration took = Duration.ofNanos(clock.nanos());
+    assertTrue(took.compareTo(TIMING.check().multipliedBy(2)) <= 0, took::toString);
+  }
+
+  @Test
+  void aLookThatTakesLongIsFollowedByASmallerOneMuchLater() throws Exception {
+    moments.folders = IntStream.range(0, 100).mapToObj(i -> root.resolve("pkg" + i)).toList();
+    Set<Path> first = unasked();
+    watch.looked(Optional.of(first), Duration.ofMillis(100));
+    long begun = clock.nanos();
+
+    assertEquals(first.size() / 4, unasked().size());
+
+    assertEquals(Duration.ofSeconds(200), Duration.ofNanos(clock.nanos() - begun));
   }
 }

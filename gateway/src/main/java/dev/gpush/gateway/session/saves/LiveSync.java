@@ -393,12 +393,9 @@ public final class LiveSync implements AutoCloseable {
   }
 
   private Looked look(Set<String> waiting) throws InterruptedException {
-    boolean isAll = unseen.isEmpty();
     long begun = clock.nanos();
     Looked looked = sync.rescan(unseen, waiting);
-    if (isAll) {
-      watch.scanned(Duration.ofNanos(clock.nanos() - begun));
-    }
+    watch.looked(unseen, Duration.ofNanos(clock.nanos() - begun));
     unseen = Optional.of(Set.of());
     return looked;
   }
