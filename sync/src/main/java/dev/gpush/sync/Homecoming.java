@@ -449,18 +449,8 @@ public final class Homecoming {
    * Brings a path of a node into the working tree, for a user.
    *
    * @param target absolute
-   * @param last names the trash
    */
-  void fetch(SyncNode node, String path, Path target, Talk talk, int attempts, LastPush last)
-      throws InterruptedException {
-    try {
-      fetch(node, path, target, talk, attempts);
-    } finally {
-      last.hasKept(trash);
-    }
-  }
-
-  private void fetch(SyncNode node, String path, Path target, Talk talk, int attempts)
+  void fetch(SyncNode node, String path, Path target, Talk talk, int attempts)
       throws InterruptedException {
     for (int attempt = 1; ; attempt++) {
       try {

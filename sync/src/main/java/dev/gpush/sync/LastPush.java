@@ -42,6 +42,7 @@ public final class LastPush {
   private static final Duration TOGETHER = Duration.ofSeconds(10);
 
   private final Path root;
+  private final LocalTrash trash;
   private final Clock clock;
   private final Set<String> decided = new HashSet<>();
   private Map<String, Optional<Entry>> heldHere = Map.of();
@@ -55,8 +56,9 @@ public final class LastPush {
   private volatile Generation generation = Generation.none();
   private volatile LongSupplier others = () -> 0;
 
-  LastPush(Path root, Clock clock) {
+  LastPush(Path root, LocalTrash trash, Clock clock) {
     this.root = root;
+    this.trash = trash;
     this.clock = clock;
     this.lastDeletion = clock.nanos();
   }
@@ -66,7 +68,7 @@ public final class LastPush {
     return held;
   }
 
-  /** Where replaced and deleted versions were after it. */
+  /** Where replaced and deleted versions are. */
   public List<SyncView.Trash> trashes() {
     return trashes;
   }
@@ -103,9 +105,9 @@ public final class LastPush {
 
   /**
    * @param found what was on the laptop
-   * @param nodes whose trashes are counted; of those that share a file system, one
+   * @param nodes as {@link #counts}
    */
-  void done(Push.Done done, Scan found, List<NodeConversation> nodes, LocalTrash trash) {
+  void done(Push.Done done, Scan found, List<NodeConversation> nodes) {
     generation = done.generation();
     head = found.head();
     deletedLately = done.lately();
@@ -114,16 +116,23 @@ public final class LastPush {
     done.decisions().held().forEach(path -> versions.put(path, found.manifest().get(path)));
     heldHere = versions;
     held = words(done.decisions());
+    counts(nodes, done.decisions().editNode());
+  }
+
+  /**
+   * Counts the trashes.
+   *
+   * @param nodes that have been asked; of those that share a file system, one counts
+   */
+  void counts(List<NodeConversation> nodes, int editNode) {
     var all = new ArrayList<SyncView.Trash>();
     trash.contents().ifPresent(all::add);
-    FileSystems.of(nodes, done.decisions().editNode())
-        .writers()
-        .forEach(node -> node.trash().ifPresent(all::add));
+    FileSystems.of(nodes, editNode).writers().forEach(node -> node.trash().ifPresent(all::add));
     trashes = all;
   }
 
   /** Something was put into the trash here since. */
-  void hasKept(LocalTrash trash) {
+  void hasKept() {
     var all = new ArrayList<SyncView.Trash>();
     trash.contents().ifPresent(all::add);
     trashes.stream().filter(each -> each.node().isPresent()).forEach(all::add);

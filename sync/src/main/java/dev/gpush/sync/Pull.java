@@ -438,9 +438,10 @@ final class Pull {
     }
   }
 
-  private static Path part(Path target) throws IOException {
+  private Path part(Path target) throws IOException {
     Path part = target.resolveSibling("." + target.getFileName() + ".gpush-part");
-    Files.deleteIfExists(part);
+    // It may be what was here, if the gateway was killed while the two changed places.
+    trash.takeIfThere(part, tree.inTree(part));
     return part;
   }
 

@@ -21,7 +21,6 @@ import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import dev.gpush.sync.tree.TreeChanged;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
@@ -82,7 +81,7 @@ public final class WorkspaceSync implements AutoCloseable {
     this.slow = new SlowNodes(clock, this.tasks);
     this.conversations = new Conversations(editors.node(), rewrite, slow, this.tasks);
     this.catchUps = new CatchUps(conversations, lock, () -> looked.orElseThrow());
-    this.last = new LastPush(scan.root(), clock);
+    this.last = new LastPush(scan.root(), trash, clock);
     this.obstacles = new Obstacles(editors.node());
     this.home = new Homecoming(scan, trash, conversations, obstacles, settled, largestNew, clock);
   }
@@ -168,7 +167,7 @@ public final class WorkspaceSync implements AutoCloseable {
     List<Integer> those = nodes.stream().map(node -> node.info().index()).toList();
     home.pushed(done.decisions().held(), those);
     slow.quick(those);
-    last.done(done, found, conversations.all(), home.trash());
+    last.done(done, found, conversations.all());
     return done;
   }
 
@@ -223,10 +222,6 @@ public final class WorkspaceSync implements AutoCloseable {
       throws InterruptedException {
     return locked(
         () -> {
-          if (!Files.isDirectory(scan.root())) {
-            throw new GpushException(
-                new SyncFailure.Unreadable(scan.root().toString(), "the folder is not there"));
-          }
           Scan found = scan.look(folders, waiting);
           looked = Optional.of(found);
           home.seen(found.manifest());
@@ -294,7 +289,9 @@ public final class WorkspaceSync implements AutoCloseable {
    */
   public Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException {
     try (SlowNodes.Watch _ = inBackground(nodes)) {
-      return conversations.learn(nodes);
+      Optional<Generation> held = conversations.learn(nodes);
+      last.counts(conversations.all(), editors.node());
+      return held;
     } catch (NodeFailed lost) {
       return Optional.empty();
     }
@@ -332,7 +329,9 @@ public final class WorkspaceSync implements AutoCloseable {
           conversations.openReachable(List.of(node));
           List<NodeConversation> one = conversations.of(List.of(node));
           Manifest here = looked.get().manifest();
-          return home.comeHome(one, due, here, usual(PushOptions.save()), last);
+          Homecoming.Came came = home.comeHome(one, due, here, usual(PushOptions.save()), last);
+          last.hasKept();
+          return came;
         } catch (NodeFailed failed) {
           if (attempt >= 2 || !failed.isLost()) {
             throw failed;
@@ -403,7 +402,7 @@ public final class WorkspaceSync implements AutoCloseable {
 
   private int requireSteady(TreeChanged changed, PushAttempts attempts) {
     String path = scan.root().relativize(changed.file()).toString();
-    var why = new SyncFailure.Unreadable(path, "it changes faster than it can be sent");
+    var why = new SyncFailure.Unreadable(path, changed.why());
     return attempts.failed(path, _ -> new GpushException(why, changed));
   }
 
@@ -450,8 +449,9 @@ public final class WorkspaceSync implements AutoCloseable {
   public void pull(SyncNode node, String path, Path target, Talk talk) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      home.fetch(node, path, target.toAbsolutePath(), talk, PushAttempts.MOST, last);
+      home.fetch(node, path, target.toAbsolutePath(), talk, PushAttempts.MOST);
     } finally {
+      last.hasKept();
       lock.unlock();
     }
   }

@@ -463,6 +463,20 @@ final class ChangesThereTest extends SyncFixture {
   }
 
   @Test
+  void whatAKilledGatewayLeftBesideAFileGoesToTheTrash() throws Exception {
+    nodes(2);
+    laptop.write("a.py", "1");
+    push();
+    laptop.write(".a.py.gpush-part", "saved at that moment");
+    editors().write("a.py", "edited");
+
+    assertAllHold(push());
+
+    assertEquals("edited", laptop.read("a.py"));
+    assertEquals(Set.of(".a.py.gpush-part"), trash());
+  }
+
+  @Test
   void aRenameIsDoneHereWithoutATransferAndHoweverLarge() throws Exception {
     nodes(2);
     byte[] large = new byte[6 << 20];

@@ -165,6 +165,9 @@ final class HeldPathsTest extends SyncFixture {
     SyncView.Trash trash = sync.last().trashes().getFirst();
     assertEquals(Optional.empty(), trash.node());
     assertEquals(4, trash.files());
+    restartGateway();
+    sync.learn(List.copyOf(nodes));
+    assertEquals(List.of(trash), sync.last().trashes(), "another gateway names it, too");
   }
 
   /** It has what gpush wrote there, and no edit. */

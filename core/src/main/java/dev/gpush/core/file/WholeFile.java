@@ -65,7 +65,7 @@ public final class WholeFile {
   public static void writeDurably(Path file, String text) throws IOException {
     byte[] bytes = bytes(text);
     replace(file, out -> out.write(bytes), PRIVATE, true);
-    syncFolder(folder(file));
+    sync(folder(file));
   }
 
   /**
@@ -88,11 +88,11 @@ public final class WholeFile {
     replace(target, out -> out.write(bytes), same, true);
   }
 
-  /** Makes the names in a folder survive a loss of power. */
-  public static void syncFolder(Path folder) throws IOException {
+  /** Makes the content of a file, or the names in a folder, survive a loss of power. */
+  public static void sync(Path file) throws IOException {
     boolean isInterrupted = false;
     while (true) {
-      try (var opened = FileChannel.open(folder, StandardOpenOption.READ)) {
+      try (var opened = FileChannel.open(file, StandardOpenOption.READ)) {
         opened.force(true);
         break;
       } catch (ClosedByInterruptException interrupt) {

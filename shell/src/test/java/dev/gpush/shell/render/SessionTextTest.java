@@ -195,12 +195,12 @@ final class SessionTextTest {
     assertEquals(
         "devbox is starting > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
     assertEquals(
-        "devbox degraded: node 1 restarted 3m ago with an empty disk (gpush syn… > ",
+        "devbox degraded: node 1 restarted with an empty disk 3m ago (gpush syn… > ",
         prompt(
             new ViewChange(session)
                 .state(
                     SessionState.DEGRADED,
-                    "node 1 restarted 3m ago with an empty disk (gpush sync sends the code"
+                    "node 1 restarted with an empty disk 3m ago (gpush sync sends the code"
                         + " again)")));
     assertEquals(
         "devbox needs you: Duo for hpc. Nothing is lost > ",

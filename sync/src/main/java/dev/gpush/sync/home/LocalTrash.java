@@ -1,5 +1,6 @@
 package dev.gpush.sync.home;
 
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Clock;
 import java.io.IOException;
@@ -85,6 +86,16 @@ public final class LocalTrash {
     }
   }
 
+  /** As {@link #take}, of what need not be there. */
+  public void takeIfThere(Path file, String path) throws IOException {
+    try {
+      attributes(file);
+    } catch (NoSuchFileException none) {
+      return;
+    }
+    take(file, path);
+  }
+
   /**
    * As {@link LocalMoves#replace}, but what was there is kept.
    *
@@ -156,6 +167,7 @@ public final class LocalTrash {
     return place;
   }
 
+  /** The other disk has it before this one loses it. */
   private static void copy(Path from, Path to) throws IOException {
     Files.copy(
         from,
@@ -163,6 +175,10 @@ public final class LocalTrash {
         LinkOption.NOFOLLOW_LINKS,
         StandardCopyOption.COPY_ATTRIBUTES,
         StandardCopyOption.REPLACE_EXISTING);
+    if (Files.isRegularFile(to, LinkOption.NOFOLLOW_LINKS)) {
+      WholeFile.sync(to);
+    }
+    WholeFile.sync(Objects.requireNonNull(to.getParent()));
   }
 
   private static BasicFileAttributes attributes(Path file) throws IOException {

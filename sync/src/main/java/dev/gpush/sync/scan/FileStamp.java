@@ -25,13 +25,19 @@ record FileStamp(long size, long modified, long changed, long inode) {
   /** One look at a path, not following a link. */
   record Look(FileStamp stamp, int mode) {
     private static final int TYPE = 0170000;
+    private static final int FOLDER = 0040000;
+
+    /** As of a folder of which nothing is known. */
+    static Look ofFolder() {
+      return new Look(new FileStamp(0, 0, 0, 0), FOLDER);
+    }
 
     boolean isFile() {
       return (mode & TYPE) == 0100000;
     }
 
     boolean isFolder() {
-      return (mode & TYPE) == 0040000;
+      return (mode & TYPE) == FOLDER;
     }
 
     boolean isLink() {

@@ -100,6 +100,17 @@ final class HashCache {
     unsaved++;
   }
 
+  /** It is as it was, though it was not found. */
+  void keep(String path) {
+    Optional.ofNullable(entries.get(path)).ifPresent(cached -> next.put(path, cached));
+  }
+
+  /** Whether it knows this file, or a file in this folder. */
+  boolean has(String path) {
+    return entries.keySet().stream()
+        .anyMatch(known -> known.equals(path) || known.startsWith(path + "/"));
+  }
+
   void forget(String path) {
     entries.remove(path);
     isChanged = true;

@@ -71,6 +71,7 @@ public final class TreeScan {
   private Optional<TreeWalk> walk = Optional.empty();
   private Manifest manifest = Manifest.empty();
   private final Map<String, String> left = new TreeMap<>();
+  private final ClosedFolders closed = new ClosedFolders();
   private long bytes;
   private long savedAt;
 
@@ -122,7 +123,10 @@ public final class TreeScan {
 
   /** Another of this tree. What it reads, and the answers to its questions, are kept nowhere. */
   public TreeScan apart() {
-    return new TreeScan(root, places, limits, cache.apart(), new FolderListener() {}, clock, tasks);
+    var apart =
+        new TreeScan(root, places, limits, cache.apart(), new FolderListener() {}, clock, tasks);
+    apart.manifest = manifest;
+    return apart;
   }
 
   /**
@@ -143,8 +147,7 @@ public final class TreeScan {
       questions.askForSize(found.size(), bytes, talk);
       questions.askForLarge(found, talk);
       left.clear();
-      Scan scan =
-          read(next, found, Set.of(), (_, why) -> throwing(why), step, Manifest.empty().draft());
+      Scan scan = read(next, found, Set.of(), (_, why) -> throwing(why), step, draft(next));
       cache.endScan();
       cache.save();
       savedAt = clock.nanos();
@@ -190,8 +193,7 @@ public final class TreeScan {
     bytes = bytes(found);
     questions.askForSize(found.size(), bytes, Talk.silent());
     left.clear();
-    Scan scan =
-        read(next, found, waiting, this::leave, Talk.silent().step(""), Manifest.empty().draft());
+    Scan scan = read(next, found, waiting, this::leave, Talk.silent().step(""), draft(next));
     cache.endScan();
     cache.save();
     savedAt = clock.nanos();
@@ -199,13 +201,22 @@ public final class TreeScan {
     return scan;
   }
 
+  private Manifest.Draft draft(TreeWalk seen) {
+    Manifest.Draft next = Manifest.empty().draft();
+    closed.are(seen.closed());
+    closed.keep(manifest, cache, next);
+    return next;
+  }
+
   private Scan lookAt(TreeWalk seen, Collection<Path> folders, Set<String> waiting)
       throws IOException, InterruptedException {
     TreeWalk.Changes changes = seen.again(folders);
-    var gone = new ArrayList<String>();
+    closed.are(seen.closed());
+    var gone = new ArrayList<String>(closed.reopened());
+    gone.removeIf(path -> seen.find(path).isPresent());
     for (Map.Entry<String, ScannedFile> was : changes.before().entrySet()) {
       bytes -= was.getValue().look().stamp().size();
-      if (!changes.now().containsKey(was.getKey())) {
+      if (!changes.now().containsKey(was.getKey()) && !closed.keeps(was.getKey())) {
         gone.add(was.getKey());
       }
     }
@@ -246,6 +257,10 @@ public final class TreeScan {
   }
 
   private TreeWalk walked(Optional<TreeWalk> before) throws IOException {
+    if (Files.notExists(root) || Files.isRegularFile(root)) {
+      throw new GpushException(
+          new SyncFailure.Unreadable(root.toString(), "the folder is not there"));
+    }
     for (int attempt = 1; ; attempt++) {
       var next = new TreeWalk(root, git::index, listener, clock);
       try {

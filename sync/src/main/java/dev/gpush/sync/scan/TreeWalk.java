@@ -2,21 +2,14 @@ package dev.gpush.sync.scan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.file.FileReason;
 import dev.gpush.core.task.Clock;
 import dev.gpush.sync.git.IgnoreStack;
-import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Lists folders: what is sent, without having read any of it. A tree that it has walked it can look
@@ -45,18 +39,8 @@ final class TreeWalk {
   /** What is read in the place of bytes that are not UTF-8. */
   private static final char NO_UTF8 = '\uFFFD';
 
-  /** After so many, a folder in which names come and go all the time is taken as it was seen. */
-  private static final int MOST_LISTINGS = 5;
-
   /** This many of a kind are named one by one. */
   private static final int MAX_NAMED = 5;
-
-  /** One name in a folder. */
-  private record Child(String name, Path file, FileStamp.Look look) {
-    boolean isUtf8() {
-      return TreeWalk.isUtf8(file.getFileName());
-    }
-  }
 
   /** What a further look at some folders has found: entries before and now. */
   static final class Changes {
@@ -110,7 +94,7 @@ final class TreeWalk {
     listener.entering(root);
     var folder = new SeenFolder(root, 0, Optional.empty());
     seen.put(root, folder);
-    list(folder, children(root), Optional.of(top));
+    list(folder, Child.allIn(root), Optional.of(top));
     this.mayBeTorn = false;
   }
 
@@ -203,6 +187,14 @@ final class TreeWalk {
     return lines;
   }
 
+  /** Folders that cannot be read. */
+  Set<String> closed() {
+    return oddities().entrySet().stream()
+        .filter(each -> each.getValue() == SeenFolder.Oddity.UNREADABLE)
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
+  }
+
   /** Of that, the paths that could be sent if their owner changed them, with the reason of each. */
   Map<String, String> odd() {
     var reasons = new TreeMap<String, String>();
@@ -231,7 +223,9 @@ final class TreeWalk {
       throws IOException {
     SeenFolder.Listing before = folder.listing();
     var looks = new HashMap<String, FileStamp.Look>();
-    children.values().forEach(child -> looks.put(child.name(), child.look()));
+    children.values().stream()
+        .filter(child -> child.unseen().isEmpty())
+        .forEach(child -> looks.put(child.name(), child.look()));
     RuleStamps rules = RuleStamps.of(looks, FileStamp.nanos(clock.now()));
     boolean areRulesKept = given.isEmpty() && rules.areStill(before.rules());
     IgnoreStack stack =
@@ -250,6 +244,8 @@ final class TreeWalk {
       String path = stack.base() + child.name();
       if (!child.isUtf8()) {
         oddities.put(path, SeenFolder.Oddity.NAME);
+      } else if (child.unseen().isPresent()) {
+        oddities.put(path, SeenFolder.Oddity.UNREADABLE);
       } else if (!isFolder) {
         add(child, stack, files, oddities);
       } else {
@@ -310,8 +306,8 @@ final class TreeWalk {
   /** One that was read before and cannot be now is left out by a walk from the top. */
   private Map<String, Child> childrenOrTorn(Path folder) throws IOException {
     try {
-      return children(folder);
-    } catch (AccessDeniedException denied) {
+      return Child.allIn(folder);
+    } catch (FileSystemException closed) {
       throw new Torn();
     }
   }
@@ -330,8 +326,8 @@ final class TreeWalk {
     listener.entering(child.file());
     Map<String, Child> below;
     try {
-      below = children(child.file());
-    } catch (AccessDeniedException denied) {
+      below = Child.allIn(child.file());
+    } catch (FileSystemException closed) {
       listener.left(child.file());
       return Optional.empty();
     }
@@ -385,64 +381,6 @@ final class TreeWalk {
     files.add(new ScannedFile(path, child.look(), target, stack.isTrackedFile(child.name())));
   }
 
-  /** One in which a name vanishes is listed again: all of it may have been moved away. */
-  private Map<String, Child> children(Path folder) throws IOException {
-    for (int listing = 1; ; listing++) {
-      var children = new TreeMap<String, Child>(Manifest.ORDER);
-      if (list(folder, children) || listing == MOST_LISTINGS) {
-        return children;
-      }
-    }
-  }
-
-  /** Whether each name was still there when it was looked at. */
-  private boolean list(Path folder, Map<String, Child> children) throws IOException {
-    boolean isWhole = true;
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-      for (Path file : entries) {
-        Optional<FileStamp.Look> look = look(file);
-        isWhole &= look.isPresent();
-        look.ifPresent(at -> child(file, at, children));
-      }
-    } catch (NoSuchFileException | NotDirectoryException gone) {
-      children.clear();
-    } catch (DirectoryIteratorException broken) {
-      IOException why = Objects.requireNonNull(broken.getCause());
-      if (isDenied(why)) {
-        throw new AccessDeniedException(folder.toString());
-      }
-      throw unreadable(folder, why);
-    } catch (FileSystemException failed) {
-      throw isDenied(failed) ? new AccessDeniedException(folder.toString()) : failed;
-    }
-    return isWhole || children.isEmpty();
-  }
-
-  /** Also EPERM: macOS gives it for folders that it has not allowed the user's terminal to read. */
-  static boolean isDenied(IOException failed) {
-    return failed instanceof AccessDeniedException
-        || (failed instanceof FileSystemException other
-            && "Operation not permitted".equals(other.getReason()));
-  }
-
-  private static void child(Path file, FileStamp.Look look, Map<String, Child> children) {
-    String name = file.getFileName().toString();
-    children.put(name, new Child(name, file, look));
-  }
-
-  private Optional<FileStamp.Look> look(Path file) throws IOException {
-    try {
-      return Optional.of(FileStamp.look(file));
-    } catch (NoSuchFileException gone) {
-      return Optional.empty();
-    }
-  }
-
-  private GpushException unreadable(Path file, IOException why) {
-    return new GpushException(
-        new SyncFailure.Unreadable(root.relativize(file).toString(), FileReason.of(why)), why);
-  }
-
   /** The target of a link in this folder; empty when it leads out, or cannot be read. */
   static Optional<String> target(String base, Path link) {
     try {
@@ -455,7 +393,7 @@ final class TreeWalk {
   }
 
   /** Else the path as text is another path. */
-  private static boolean isUtf8(Path path) {
+  static boolean isUtf8(Path path) {
     String text = path.toString();
     try {
       return text.indexOf(NO_UTF8) < 0 || path.getFileSystem().getPath(text).equals(path);

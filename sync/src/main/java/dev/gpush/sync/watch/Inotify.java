@@ -51,8 +51,11 @@ final class Inotify implements AutoCloseable {
           | ONLY_FOLDERS;
 
   static final int NO_ENTRY = 2;
+  static final int NOT_READABLE = 5;
   static final int NO_ACCESS = 13;
   static final int NOT_A_FOLDER = 20;
+  static final int NOT_CONNECTED = 107;
+  static final int STALE = 116;
   static final int TOO_MANY_INSTANCES = 24;
   static final int TOO_MANY_WATCHES = 28;
   private static final int AGAIN = 11;

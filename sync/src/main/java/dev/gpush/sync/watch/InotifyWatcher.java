@@ -22,7 +22,13 @@ final class InotifyWatcher implements TreeWatcher {
   private static final char NO_UTF8 = '\uFFFD';
 
   private static final Set<Integer> WITHOUT_CONTENT =
-      Set.of(Inotify.NO_ENTRY, Inotify.NO_ACCESS, Inotify.NOT_A_FOLDER);
+      Set.of(
+          Inotify.NO_ENTRY,
+          Inotify.NOT_READABLE,
+          Inotify.NO_ACCESS,
+          Inotify.NOT_A_FOLDER,
+          Inotify.NOT_CONNECTED,
+          Inotify.STALE);
 
   private final Inotify inotify;
   private final int most;

@@ -13,13 +13,13 @@ import java.util.Set;
  */
 final class SafetyLooks {
   /** They take at most this part of the time. */
-  private static final int SHARE = 2000;
+  private static final int SHARE = 5000;
 
   /** What one of them takes, about. */
   private static final Duration SHORT = Duration.ofMillis(25);
 
   /** One that took longer has waited for a command. */
-  private static final Duration LONGEST = Duration.ofSeconds(1);
+  private static final Duration LONGEST = Duration.ofMillis(100);
 
   private static final int FEW = 16;
   private static final int MOST = 256;

@@ -175,6 +175,9 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
       folders.addAll(safety.next(watcher, now));
     } else {
       everything = true;
+      synchronized (this) {
+        scannedAt = now; // It may fail, or be left for later: no sooner again than a whole one.
+      }
     }
   }
 

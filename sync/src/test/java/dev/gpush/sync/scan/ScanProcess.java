@@ -21,7 +21,8 @@ final class ScanProcess {
 
   /**
    * Of the folder {@code work} in the one that is named; prints what is sent and left, or what
-   * failed. Then a folder in it, where one is named, gets all permissions and loses them again.
+   * failed. Then a folder in it, where one is named, gets all permissions, loses them, and has them
+   * again without the file {@code key}.
    */
   public static void main(String[] arguments) throws Exception {
     Path base = Path.of(arguments[0]);
@@ -45,6 +46,11 @@ final class ScanProcess {
         print(scan.look(Optional.of(List.of(folder.getParent())), Set.of()));
         Files.setPosixFilePermissions(folder, Set.of());
         print(scan.look(Optional.of(List.of(folder)), Set.of()));
+        print(scan.look(Optional.empty(), Set.of()));
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        Files.delete(folder.resolve("key"));
+        print(scan.look(Optional.of(List.of(folder.getParent())), Set.of()));
+        Files.setPosixFilePermissions(folder, Set.of());
       }
     } catch (GpushException failed) {
       System.out.println(failed.failure());

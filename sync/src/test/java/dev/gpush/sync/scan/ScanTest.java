@@ -502,12 +502,75 @@ class ScanTest {
         List.of(
             "[d/more, train.py] without {d/secret=this folder cannot be read}",
             "[d/more, d/secret/key, train.py] without {}",
-            "[d/more, train.py] without {d/secret=this folder cannot be read}"),
-        scannedByOneWhoMayNotReadAll("d/secret"));
+            "[d/more, d/secret/key, train.py] without {d/secret=this folder cannot be read}",
+            "[d/more, d/secret/key, train.py] without {d/secret=this folder cannot be read}",
+            "[d/more, train.py] without {}"),
+        scannedByOneWhoMayNotReadAll("d/secret"),
+        "what was sent of it must not look deleted");
+  }
+
+  @Test
+  void aFolderThatWasSentAndCannotBeReadStopsAnotherGateway() throws Exception {
+    folder.write("train.py", "1").write("d/secret/key", "1");
+    scan().scan(talk);
+    Files.setPosixFilePermissions(folder.path().resolve("d/secret"), Set.of());
+
+    var closed = new SyncFailure.Unreadable("d/secret", "it cannot be read, and was sent before");
+    assertEquals(List.of(closed.toString()), scannedByOneWhoMayNotReadAll());
+  }
+
+  @Test
+  void aDiskOfAnotherUserIsLeftOutAndNothingElse() throws Exception {
+    assertIsLeftOut("1");
+  }
+
+  @Test
+  void soIsADiskThatDoesNotAnswer() throws Exception {
+    assertIsLeftOut("0");
+  }
+
+  private void assertIsLeftOut(String user) throws Exception {
+    folder.write("train.py", "1").write("data/x", "1");
+
+    assertEquals(
+        List.of("[train.py] without {data=this folder cannot be read}"), scanned(mounted(user)));
+    folder.write(".gitignore", "data/");
+    assertEquals(List.of("[.gitignore, train.py] without {}"), scanned(mounted(user)));
+  }
+
+  /** On {@code data} a disk of this user is mounted; root's does not answer. */
+  private List<String> mounted(String user) throws Exception {
+    assumeTrue(System.getProperty("user.name").equals("root"), "only root can mount");
+    String mount =
+        """
+        import ctypes, os, sys
+        fuse = os.open("/dev/fuse", os.O_RDWR)
+        options = "fd=%d,rootmode=40000,user_id=%s,group_id=0" % (fuse, sys.argv[2])
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.mount(b"test", sys.argv[1].encode(), b"fuse", 0, options.encode()):
+            sys.exit("mount: errno %d" % ctypes.get_errno())
+        os.set_inheritable(fuse, sys.argv[2] != "0")
+        os.execv(sys.argv[3], sys.argv[3:])
+        """;
+    String data = folder.path().resolve("data").toString();
+    var by = List.of("unshare", "--mount", "python3", "-c", mount, data, user);
+    var trial = new ArrayList<>(by);
+    trial.add("/bin/true");
+    assumeTrue(new ProcessBuilder(trial).start().waitFor() == 0, "FUSE is missing here");
+    return by;
   }
 
   private List<String> scannedByOneWhoMayNotReadAll(String... more) throws Exception {
-    var command = new ArrayList<>(asOneWhoMayNotReadAll());
+    return scanned(asOneWhoMayNotReadAll(), more);
+  }
+
+  /**
+   * What {@link ScanProcess} prints.
+   *
+   * @param by what starts it
+   */
+  private List<String> scanned(List<String> by, String... more) throws Exception {
+    var command = new ArrayList<>(by);
     command.addAll(
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),

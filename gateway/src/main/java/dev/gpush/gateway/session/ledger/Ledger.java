@@ -68,7 +68,7 @@ public final class Ledger {
   public void forget(LedgerEntry entry) {
     try {
       if (Files.deleteIfExists(file(entry))) {
-        WholeFile.syncFolder(folder);
+        WholeFile.sync(folder);
       }
     } catch (IOException failed) {
       throw new GpushException(

@@ -381,7 +381,7 @@ public final class SessionLinks {
   /** The agent was replaced: the backend may know why, and what the node is now. */
   private void restarted(LiveSession session, int node, RestartedAgents restarted, Json welcome) {
     if (restarted.welcomed(node, welcome)) {
-      boolean isEmpty = welcome.flag("bare");
+      boolean isEmpty = welcome.flag("bare") && welcome.number("generation").orElse(0L) == 0;
       session.workIfAny().ifPresent(work -> work.live().replaced(node, isEmpty));
       session
           .backend()

@@ -5,6 +5,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.gateway.session.saves.SessionPort;
 import dev.gpush.launch.Launcher;
 import dev.gpush.link.Link;
@@ -41,17 +42,35 @@ final class SessionSaves implements SessionPort {
 
   private static final System.Logger LOG = System.getLogger("gpush.sync");
 
+  /** It is there while a user has paused saves. */
+  private static final String PAUSED = "sync-paused";
+
   private final LiveSession session;
   private final Launcher launcher;
   private final AtomicInteger launching = new AtomicInteger();
   private final Path paused;
   private final WhileRunning whileRunning;
 
-  SessionSaves(LiveSession session, Launcher launcher, WhileRunning whileRunning, Path paused) {
-    this.paused = paused;
+  /**
+   * @param folder of the session
+   */
+  SessionSaves(LiveSession session, Launcher launcher, WhileRunning whileRunning, Path folder) {
+    this.paused = folder.resolve(PAUSED);
     this.session = session;
     this.launcher = launcher;
     this.whileRunning = whileRunning;
+  }
+
+  /**
+   * Of a session.
+   *
+   * @param folder as that of the constructor
+   */
+  static SyncView.Mode mode(boolean isLive, Path folder) {
+    if (!isLive) {
+      return SyncView.Mode.OFF;
+    }
+    return Files.exists(folder.resolve(PAUSED)) ? SyncView.Mode.PAUSED : SyncView.Mode.LIVE;
   }
 
   /** Whether runs are to have files of their own. */

@@ -86,8 +86,8 @@ public final class SessionWork implements AutoCloseable {
     this.clock = clock;
     this.tasks = tasks;
     this.generations = new NodeGenerations(nodes.size());
-    this.restarted = new RestartedAgents(generations::isEmpty, clock);
-    this.saves = new SessionSaves(session, launcher, saves.whileRunning(), saves.paused());
+    this.restarted = new RestartedAgents(saves.folder(), generations::isEmpty, clock);
+    this.saves = new SessionSaves(session, launcher, saves.whileRunning(), saves.folder());
     this.pushes = new SessionPush(tasks);
     this.live =
         new LiveSync(
@@ -116,13 +116,13 @@ public final class SessionWork implements AutoCloseable {
   /**
    * Whether saves are sent by themselves, and what happens to them while a run is on.
    *
-   * @param paused a file that is there while the user has paused them
+   * @param folder of the session
    * @param history what the editors' node gets of it; empty: nothing
    */
   record SavesMode(
       SyncView.Mode mode,
       SessionSaves.WhileRunning whileRunning,
-      Path paused,
+      Path folder,
       Optional<SessionHistory.Source> history) {}
 
   /** What brings saves to the nodes. */

@@ -7,7 +7,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.PortTarget;
-import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Clock;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.gateway.session.history.SessionHistory;
@@ -34,7 +33,6 @@ import dev.gpush.sync.watch.TreeWatcher;
 import dev.gpush.sync.watch.WatchTiming;
 import dev.gpush.sync.watch.Watchers;
 import dev.gpush.sync.watch.WorkspaceWatch;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,9 +40,6 @@ import java.util.Optional;
 
 /** Makes sync and launch for a session whose nodes are linked. */
 public final class SessionWorks {
-  /** In the session's folder. */
-  private static final String PAUSED = "sync-paused";
-
   /** Where the configuration cannot be read. */
   private static final long LARGEST_NEW = 1_000_000;
 
@@ -117,9 +112,9 @@ public final class SessionWorks {
             group),
         watch,
         new SessionWork.SavesMode(
-            mode(isLive, files.resolve(PAUSED)),
+            SessionSaves.mode(isLive, files),
             config.map(SessionSaves.WhileRunning::of).orElse(SessionSaves.WhileRunning.USUAL),
-            files.resolve(PAUSED),
+            files,
             history(entry.root(), config)),
         syncNodes,
         new Launcher(site, plans, clock, group),
@@ -181,13 +176,6 @@ public final class SessionWorks {
     } catch (GpushException invalid) {
       return Optional.empty();
     }
-  }
-
-  private static SyncView.Mode mode(boolean isLive, Path paused) {
-    if (!isLive) {
-      return SyncView.Mode.OFF;
-    }
-    return Files.exists(paused) ? SyncView.Mode.PAUSED : SyncView.Mode.LIVE;
   }
 
   private TreeScan scan(
