@@ -103,6 +103,12 @@ class SavedMeanwhileTest(FilesTest):
         self.assertEqual(self.in_trash(), {})
         self.nothing_is_left()
 
+    def test_an_empty_folder_that_has_come_makes_way(self):
+        self.prepare({"new": b"2"})
+        os.mkdir(os.path.join(self.root, "new"))
+        self.assertEqual(([], []), self.end())
+        self.assertEqual(self.tree(), {"a.py": b"1", "l": "a.py", "new": b"2"})
+
     def test_also_where_a_link_is_wanted(self):
         self.around("n", before_1=self.saves("n", b"saved"))
         self.assertEqual(self.push({"n": "a.py"}), (["n"], []))

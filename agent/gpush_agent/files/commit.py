@@ -383,7 +383,8 @@ class Commit:
                 live = self.held.live(self.tree, path, parts, size)
                 if live.is_content(kind, content):
                     stamp = self._set_mode(parts, x) if kind == FILE and live.x != x else live.stamp
-                elif live.kind == "absent" or live.kind in (FILE, LINK) and self.held.is_ours(path, live):
+                elif (live.kind == "absent" or live.kind in (FILE, LINK) and self.held.is_ours(path, live)
+                      or live.kind == "folder" and self.tree.remove_folder(parts)):     # empty, and made after PREPARE
                     stamp = self._place(write, parts, live, uses[content] > 0)
                 else:
                     stamp = None
@@ -426,7 +427,7 @@ class Commit:
             self._date(source, parts, live)
         before = os.lstat(source)
         folder = self.tree.folder(parts[:-1])
-        aside = None if live.kind == "absent" else self.stage.before(path)
+        aside = None if live.kind in ("absent", "folder") else self.stage.before(path)
         is_new = aside is None or not name_twice(folder, parts[-1], aside, live.stamp[:2])
         if not place(source, folder, parts[-1], is_new) or not is_new and not self._is_spared(aside, live, *write):
             return None

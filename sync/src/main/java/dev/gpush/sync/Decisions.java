@@ -461,13 +461,19 @@ final class Decisions {
   private int otherNode(String path) {
     return facts.nodes().entrySet().stream()
         .filter(each -> each.getKey() != rules.editNode())
-        .filter(
-            each ->
-                each.getValue().deviations().containsKey(path)
-                    && !each.getValue().now(path).isAbsent()
-                    && !each.getValue().now(path).is(here(path)))
+        .filter(each -> each.getValue().deviations().containsKey(path))
+        .filter(each -> isOfItsOwn(each.getValue(), path))
         .map(Map.Entry::getKey)
         .findFirst()
         .orElse(rules.editNode());
+  }
+
+  /** Not where only the mode bit differs, which is set back. */
+  private boolean isOfItsOwn(NodeHolds holds, String path) {
+    Version now = holds.now(path);
+    return !now.isAbsent()
+        && !now.is(here(path))
+        && !now.hasBytesOf(here(path))
+        && !now.hasBytesOf(Version.of(holds.manifest().get(path)));
   }
 }

@@ -166,6 +166,17 @@ class PushTest extends SyncFixture {
   }
 
   @Test
+  void aFileOfWhichOnlyTheModeDriftedIsNotWhatIsHeld() throws Exception {
+    nodes(3);
+    laptop.write("a", "1");
+    push();
+    nodes.get(1).folder().executable("a", true);
+    nodes.get(2).folder().write("a", "edited there");
+
+    assertEquals(List.of("a OTHER_NODE 2"), held());
+  }
+
+  @Test
   void whatDriftedOnOneNodeIsHeldAndTheRestGoes() throws Exception {
     nodes(3);
     laptop.write("a", "1").write("b", "1").write("same", "1");
