@@ -23,7 +23,7 @@ import java.util.TreeMap;
  * @param unseen why it cannot be looked at
  */
 record Child(String name, Path file, FileStamp.Look look, Optional<FileSystemException> unseen) {
-  /** After so many, a folder in which names come and go all the time is taken as it was seen. */
+  /** A folder in which names come and go all the time is taken as the last of these shows it. */
   private static final int MOST_LISTINGS = 5;
 
   /**
