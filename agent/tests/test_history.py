@@ -1,4 +1,5 @@
 """The builtin history: a repository that follows the laptop's, and what someone does in it stays."""
+import glob
 import json
 import os
 import shutil
@@ -63,11 +64,11 @@ class HistoryTest(unittest.TestCase):
         os.mkdir(self.node.path)
         self.laptop.git("init", "-q", "-b", "main")
 
-    def ask(self, pack=b"", **asked):
+    def ask(self, given=b"", **asked):
         asked.setdefault("root", self.node.path)
         text = json.dumps(asked).encode()
         process = subprocess.run([sys.executable, "-c", BUILTIN, AGENT], env=self.node.environment,
-                                 input=struct.pack(">I", len(text)) + text + pack, stdout=subprocess.PIPE, check=True)
+                                 input=struct.pack(">I", len(text)) + text + given, stdout=subprocess.PIPE, check=True)
         return process.stdout if asked["do"] == "give" else json.loads(process.stdout.decode())
 
     def files(self):
@@ -251,10 +252,14 @@ class HistoryTest(unittest.TestCase):
         self.send()
         second = self.laptop.commit("b", "2")
         pack = self.laptop.git("pack-objects", "--revs", "--stdout", "-q", given=("%s\n^%s\n" % (second, first)).encode())
-        asked = dict(do="take", head=MAIN, tip=second, refs={"refs/remotes/laptop/main": second}, shallow=[], exclude=[], settings={})
-        for end in (4, 11, 20, len(pack) - 1):
+        asked = dict(do="take", head=MAIN, tip=second, refs={"refs/remotes/laptop/main": second}, shallow=[], exclude=[], settings={},
+                     pack=True)
+        for end in (0, 4, 11, 20, len(pack) - 1):
             self.assertIn("stopped", self.ask(pack[:end], **asked))
             self.assertEqual(first, self.ask(do="look")["refs"][MAIN])
+        many = pack[:8] + struct.pack(">I", 1000) + pack[12:]
+        self.assertIn("stopped", self.ask(many, **asked))
+        self.assertEqual([], glob.glob(os.path.join(self.node.path, ".git", "objects", "pack", "tmp_*")))
         self.assertEqual(second, self.ask(pack, **asked)["refs"][MAIN])
 
     def test_without_git(self):

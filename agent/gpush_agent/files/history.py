@@ -1,13 +1,14 @@
 """The builtin `history`: a git repository around the workspace of the editors' node, made and kept by the gateway from the one on the
 laptop (docs/technical/history.md). One request on standard input, u32 length and JSON, then a pack if the gateway sends one; the answer
 is one line of JSON, or a pack. Git itself does the work."""
+import glob
 import json
 import os
 import shutil
 import struct
 import subprocess
 
-from ..core import filelock
+from ..core import filelock, moves
 from ..core.wholefile import replace
 
 MARK = "gpush.json"         # in .git: it is ours, and what we wrote last
@@ -157,7 +158,8 @@ class Repository:
         for line in self.git("for-each-ref", "--format=%(objectname) %(refname)").splitlines():
             value, _, name = line.partition(" ")
             refs[name] = value
-        return {"made": True, "head": self.head(), "refs": refs, "apart": self.apart(), "shallow": self.shallow(), "stamp": now}
+        return {"made": True, "head": self.head(), "refs": refs, "apart": self.apart(), "shallow": self.shallow(),
+                "first": self.written().get("first", False), "stamp": now}
 
     def apart(self):
         """Commits that no branch leads to: of stashes below the newest, and of tags that were made here. By the names that their refs get
@@ -208,11 +210,11 @@ class Repository:
         if lock is None:
             raise Stopped("another gateway writes it")
         try:
-            self.objects(source)
+            self.objects(source, asked.get("pack"))
             self.settings(asked)
             written, before = self.written(), self.written()
             self.write_refs(asked["refs"], written.get("refs", {}))
-            written.update(refs=asked["refs"], home=asked.get("home", []))
+            written.update(refs=asked["refs"], home=asked.get("home", []), first=asked.get("first", False))
             if written != before:       # else the stamp stays, and what stops the rest is not tried at each question
                 self.save(written)
             written.update(self.follow(asked, written))
@@ -240,12 +242,13 @@ class Repository:
     def save(self, written):
         replace(self.mark, json.dumps(written), 0o666)
 
-    def objects(self, source):
+    def objects(self, source, is_wanted):
         header = source.read(12)
-        if not header:
+        if not header and not is_wanted:
             return
         if len(header) < 12 or header[:4] != b"PACK":
             raise Stopped("the pack was cut off")
+        before = self.unfinished()
         few = struct.unpack(">I", header[8:])[0] <= FEW
         process = subprocess.Popen(self.command(["unpack-objects", "-q"] if few else ["index-pack", "--stdin", "--fix-thin"]),
                                    env=self.environment, cwd=self.root, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -258,7 +261,13 @@ class Repository:
             pass                # it says why
         said = process.communicate()[1].decode("utf-8", "replace").strip().splitlines()
         if process.returncode != 0:
+            new = [] if few else self.unfinished() - before
+            if len(new) == 1:       # git leaves it for weeks, and the next try makes another one; of more, some are another git's
+                moves.unlink(new.pop())
             raise Stopped("git: " + (said[-1] if said else "the pack cannot be read"))
+
+    def unfinished(self):
+        return set(glob.glob(os.path.join(glob.escape(self.own), "objects", "pack", "tmp_*")))
 
     def settings(self, asked):
         for name, value in asked["settings"].items():

@@ -100,7 +100,8 @@ final class Git {
       }
       return status;
     } catch (IOException broken) {
-      throw new HistoryStopped("git " + words.getFirst() + " broke off: " + broken.getMessage());
+      throw new HistoryStopped(
+          "git " + words.getFirst() + " broke off: " + broken.getMessage(), broken);
     }
   }
 

@@ -1,16 +1,18 @@
 package dev.gpush.gateway.session.history;
 
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Where the history of a node begins that gets only the newest commits. Decided once: while the
- * node follows, it keeps its beginning, or each commit would move it and send all again.
+ * Where the history begins on a node that gets only the newest commits. While the node follows, it
+ * keeps its beginning, or each commit would move it and send all again.
  *
  * @param shallow commits that it has without their parents
  * @param commits that it has, or gets; refs to others are left out
@@ -22,58 +24,76 @@ record HistoryCut(List<String> shallow, Set<String> commits) {
   }
 
   /**
-   * Of a node that has a beginning; empty where that is the very first commit.
+   * Of a node that has a beginning. An older branch begins where it left the others.
    *
    * @param tips of all branches
+   * @param shallow as it is there
+   * @param begins those of it that are here
+   * @param own commits that are without their parents on this machine, too
    */
-  static Optional<HistoryCut> kept(Git git, Collection<String> tips, List<String> shallow)
+  static HistoryCut kept(
+      Git git,
+      Collection<String> tips,
+      Collection<String> shallow,
+      Collection<String> begins,
+      Collection<String> own)
       throws HistoryStopped, InterruptedException {
-    return shallow.isEmpty()
-        ? Optional.empty()
-        : Optional.of(new HistoryCut(shallow, since(git, tips, shallow)));
+    String given = lines("", tips, "") + lines("^", begins, "^@");
+    return closed(git, parents(git, given), tips, shallow, own);
   }
 
   /**
-   * Of a node that has nothing; empty where it gets all because there is no more.
+   * Of a node that has no beginning yet; empty where it gets all because there is no more.
    *
-   * @param own commits that are without their parents on this machine, too
+   * @param tips as above
+   * @param own as above
    */
   static Optional<HistoryCut> first(
       Git git, int most, Collection<String> tips, Collection<String> own)
       throws HistoryStopped, InterruptedException {
-    Map<String, List<String>> parents = new HashMap<>();
-    String given = String.join("\n", tips) + "\n";
-    List<String> newest =
-        git.lines(given, "rev-list", "--parents", "--max-count=" + most, "--stdin");
-    List<String> ends = git.lines(given, "rev-list", "--parents", "--no-walk", "--stdin");
-    for (String line : newest) {
-      put(parents, line);
-    }
-    for (String line : ends) {
-      put(parents, line);
-    }
-    Set<String> commits = parents.keySet();
-    List<String> cut =
-        commits.stream().filter(each -> !commits.containsAll(parents.get(each))).sorted().toList();
-    if (cut.isEmpty()) {
-      return Optional.empty();
-    }
-    Stream<String> inside = own.stream().filter(commits::contains);
-    return Optional.of(
-        new HistoryCut(Stream.concat(cut.stream(), inside).distinct().toList(), commits));
+    var newest = parents(git, lines("", tips, ""), "--max-count=" + (most - 1));
+    HistoryCut cut = closed(git, newest, tips, List.of(), own);
+    return own.containsAll(cut.shallow()) ? Optional.empty() : Optional.of(cut);
   }
 
-  private static void put(Map<String, List<String>> parents, String line) {
-    List<String> words = List.of(line.split(" "));
-    parents.put(words.getFirst(), words.subList(1, words.size()));
-  }
-
-  /** Commits of the tips that are no older than the beginning. */
-  private static Set<String> since(Git git, Collection<String> tips, Collection<String> shallow)
+  /** Adds the tips and the parents that are missing; they become beginnings. */
+  private static HistoryCut closed(
+      Git git,
+      Map<String, List<String>> inside,
+      Collection<String> tips,
+      Collection<String> shallow,
+      Collection<String> own)
       throws HistoryStopped, InterruptedException {
-    var given = new StringBuilder();
-    tips.forEach(each -> given.append(each).append('\n'));
-    shallow.forEach(each -> given.append('^').append(each).append("^@\n"));
-    return Set.copyOf(git.lines(given.toString(), "rev-list", "--stdin"));
+    var oldest = new HashSet<>(tips);
+    inside.forEach(
+        (commit, parents) -> oldest.addAll(shallow.contains(commit) ? List.of() : parents));
+    oldest.removeAll(inside.keySet());
+    var commits = new HashSet<>(inside.keySet());
+    commits.addAll(oldest);
+    Stream<String> cut =
+        oldest.isEmpty()
+            ? Stream.of()
+            : parents(git, lines("", oldest, ""), "--no-walk").entrySet().stream()
+                .filter(each -> !each.getValue().isEmpty())
+                .map(Map.Entry::getKey)
+                .sorted();
+    Stream<String> all =
+        Stream.of(shallow.stream(), cut, own.stream().filter(commits::contains))
+            .flatMap(each -> each);
+    return new HistoryCut(all.distinct().toList(), commits);
+  }
+
+  /** Commits with their parents. */
+  private static Map<String, List<String>> parents(Git git, String given, String... options)
+      throws HistoryStopped, InterruptedException {
+    var words = new ArrayList<>(List.of("rev-list", "--parents", "--stdin"));
+    words.addAll(List.of(options));
+    return git.lines(given, words.toArray(String[]::new)).stream()
+        .map(line -> List.of(line.split(" ")))
+        .collect(Collectors.toMap(List::getFirst, each -> each.subList(1, each.size())));
+  }
+
+  private static String lines(String before, Collection<String> all, String after) {
+    return all.stream().map(each -> before + each + after + "\n").collect(Collectors.joining());
   }
 }

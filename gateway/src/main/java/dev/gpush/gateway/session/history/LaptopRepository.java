@@ -12,11 +12,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The repository of the workspace on this machine. */
@@ -32,6 +34,14 @@ final class LaptopRepository {
   /** From a node, which is not trusted. */
   private static final String MOST_BYTES = "--max-input-size=2147483648";
 
+  /** Of a larger history, the newest commits are sent. */
+  private static final long MOST_PACKED = 1L << 30;
+
+  private static final int NEWEST = 1000;
+
+  /** Of a larger history, the newest commit goes first. */
+  private static final long SLOW_PACKED = 16 << 20;
+
   /** Rules of git for one repository that are longer are no rules. */
   private static final int MOST_LINES = 1000;
 
@@ -40,16 +50,12 @@ final class LaptopRepository {
   private final Git git;
 
   /**
-   * @param most the number of commits that are sent at first, the newest; empty: all
+   * @param most the number of commits that are sent at first, the newest; empty: all, up to 1 GiB
    */
   LaptopRepository(GitFolder folder, Optional<Integer> most, Tasks tasks) {
     this.folder = folder;
     this.most = most;
     this.git = new Git(folder.top(), tasks);
-  }
-
-  boolean sendsAll() {
-    return most.isEmpty();
   }
 
   /**
@@ -59,7 +65,8 @@ final class LaptopRepository {
    * @param tip the commit of it
    * @param refs by their names on the node
    * @param shallow commits that are there without their parents
-   * @param cutAt after how many commits the history of this machine was cut, if it was
+   * @param cut why the node does not get the whole history, as in "its history is cut, …"
+   * @param isFirst the rest follows at once
    */
   record State(
       String head,
@@ -68,7 +75,8 @@ final class LaptopRepository {
       List<String> shallow,
       List<String> exclude,
       Map<String, String> settings,
-      Optional<Integer> cutAt) {
+      Optional<String> cut,
+      boolean isFirst) {
     State {
       refs = Map.copyOf(refs);
       shallow = List.copyOf(shallow);
@@ -89,12 +97,9 @@ final class LaptopRepository {
           "exclude",
           exclude,
           "settings",
-          settings);
-    }
-
-    /** Of a history that was cut for the node. */
-    List<String> beginning() {
-      return cutAt.isPresent() ? shallow : List.of();
+          settings,
+          "first",
+          isFirst);
     }
 
     Set<String> commits() {
@@ -118,7 +123,7 @@ final class LaptopRepository {
   }
 
   /** Bytes of its objects that are in packs, as nearly all of a large repository are. */
-  long packedBytes() {
+  private long packedBytes() {
     try (Stream<Path> packs = Files.list(folder.common().resolve("objects/pack"))) {
       return packs.mapToLong(LaptopRepository::size).sum();
     } catch (IOException none) {
@@ -151,7 +156,9 @@ final class LaptopRepository {
     }
     var tips = new HashSet<>(refs.values());
     tips.add(tip.get());
-    Optional<HistoryCut> cut = most.isPresent() ? cut(most.get(), tips, there) : Optional.empty();
+    boolean isTooLarge = most.isEmpty() && packedBytes() > MOST_PACKED;
+    Optional<Integer> limit = isTooLarge ? Optional.of(NEWEST) : most;
+    Optional<HistoryCut> cut = limit.isPresent() ? cut(limit.get(), tips, there) : Optional.empty();
     // Only those that cost no more objects.
     for (Ref each : refs("--merged=HEAD", "refs/tags", "refs/remotes")) {
       boolean isIn = cut.isEmpty() || cut.get().commits().contains(each.commit());
@@ -159,26 +166,67 @@ final class LaptopRepository {
         refs.put(each.name(), each.value());
       }
     }
-    List<String> exclude = new ArrayList<>(lines("info/exclude"));
+    Set<String> come =
+        cut.isPresent() ? cut.get().commits() : reached(refs.values(), there.shallow());
+    var shallow =
+        new LinkedHashSet<>(
+            cut.map(HistoryCut::shallow).orElse(lines("shallow", Integer.MAX_VALUE)));
+    // What was made there may begin at a commit whose parents do not come.
+    there.shallow().stream().filter(each -> !come.contains(each)).forEach(shallow::add);
+    List<String> exclude = new ArrayList<>(lines("info/exclude", MOST_LINES));
     exclude.add("/.gpush/");
     return Optional.of(
         new State(
             branch.orElse(tip.get()),
             tip.get(),
             refs,
-            cut.map(HistoryCut::shallow).orElse(lines("shallow")),
+            List.copyOf(shallow),
             exclude,
             settings(branch),
-            cut.flatMap(_ -> most)));
+            cut.map(
+                _ -> isTooLarge ? "because all of it is more than 1 GiB" : "as git.history says"),
+            false));
+  }
+
+  /**
+   * What a node that has nothing gets first, where sending the rest may take long: the newest
+   * commit, and its parents, so that it can be amended and taken back there.
+   */
+  Optional<State> first(State all) throws HistoryStopped, InterruptedException {
+    if (!all.head().startsWith(HEADS) || packedBytes() < SLOW_PACKED) {
+      return Optional.empty();
+    }
+    String line = git.run("rev-list", "--parents", "--max-count=1", all.tip()).text().orElse("");
+    List<String> parents = List.of(line.split(" ")).subList(1, line.split(" ").length);
+    if (parents.isEmpty()) {
+      return Optional.empty();
+    }
+    Map<String, String> own = Map.of(REMOTE + all.head().substring(HEADS.length()), all.tip());
+    return Optional.of(
+        new State(
+            all.head(),
+            all.tip(),
+            own,
+            parents,
+            all.exclude(),
+            all.settings(),
+            Optional.empty(),
+            true));
   }
 
   private Optional<HistoryCut> cut(int count, Set<String> tips, NodeRepository.State there)
       throws HistoryStopped, InterruptedException {
-    boolean follows =
-        !there.refs().isEmpty() && present(there.shallow()).containsAll(there.shallow());
-    return follows
-        ? HistoryCut.kept(git, tips, there.shallow())
-        : HistoryCut.first(git, count, tips, lines("shallow"));
+    List<String> own = lines("shallow", Integer.MAX_VALUE);
+    if (!there.commits().isEmpty() && !there.hasOnlyFirst()) {
+      if (own.containsAll(there.shallow())) {
+        return Optional.empty(); // It has all that is here.
+      }
+      Set<String> begins = present(there.shallow());
+      if (!begins.isEmpty()) {
+        return Optional.of(HistoryCut.kept(git, tips, there.shallow(), begins, own));
+      }
+    }
+    return HistoryCut.first(git, count, tips, own);
   }
 
   private Map<String, String> settings(Optional<String> branch)
@@ -226,11 +274,11 @@ final class LaptopRepository {
     return found;
   }
 
-  private List<String> lines(String name) throws HistoryStopped, InterruptedException {
+  private List<String> lines(String name, int most) throws HistoryStopped, InterruptedException {
     Path path = folder.top().resolve(git.run("rev-parse", "--git-path", name).text().orElse(name));
     try {
       return Files.isRegularFile(path)
-          ? Files.readAllLines(path, StandardCharsets.UTF_8).stream().limit(MOST_LINES).toList()
+          ? Files.readAllLines(path, StandardCharsets.UTF_8).stream().limit(most).toList()
           : List.of();
     } catch (IOException unreadable) {
       return List.of();
@@ -251,19 +299,48 @@ final class LaptopRepository {
     return found;
   }
 
+  /** Those of these commits that are in the history of others. */
+  private Set<String> reached(Collection<String> tips, Collection<String> commits)
+      throws HistoryStopped, InterruptedException {
+    Set<String> found = new HashSet<>(present(commits));
+    var given = new StringBuilder();
+    found.forEach(each -> given.append(each).append('\n'));
+    tips.forEach(each -> given.append('^').append(each).append('\n'));
+    if (!found.isEmpty()) {
+      git.lines(given.toString(), "rev-list", "--stdin").forEach(found::remove);
+    }
+    return found;
+  }
+
+  /**
+   * Of a node whose history is to begin elsewhere, so that its commits may lack their parents: the
+   * trees of its branches, which are whole.
+   */
+  Set<String> files(Map<String, String> refs) throws HistoryStopped, InterruptedException {
+    var branches = new HashSet<String>();
+    refs.forEach(
+        (name, commit) -> {
+          if (name.startsWith(REMOTE)) {
+            branches.add(commit);
+          }
+        });
+    return present(branches).stream().map(each -> each + "^{tree}").collect(Collectors.toSet());
+  }
+
   /**
    * Writes what someone who has some commits needs for others.
    *
-   * @param beginning commits whose parents are left out
+   * @param had commits, or trees as {@code COMMIT^{tree}}
+   * @param shallow commits whose parents are left out
    */
   void pack(
       Collection<String> wanted,
       Collection<String> had,
-      Collection<String> beginning,
+      Collection<String> shallow,
       OutputStream to)
       throws HistoryStopped, InterruptedException {
     var revisions = new StringBuilder();
-    beginning.forEach(each -> revisions.append("--shallow ").append(each).append('\n'));
+    shallow.forEach(each -> revisions.append("--shallow ").append(each).append('\n'));
     wanted.forEach(each -> revisions.append(each).append('\n'));
     had.forEach(each -> revisions.append('^').append(each).append('\n'));
     byte[] input = revisions.toString().getBytes(StandardCharsets.US_ASCII);

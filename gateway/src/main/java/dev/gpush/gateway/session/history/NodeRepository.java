@@ -11,13 +11,19 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /** The repository around a node's workspace, through the agent's builtin {@code history}. */
 final class NodeRepository {
   private static final int MOST_ANSWER = 64 << 20;
+
+  /** A node must not name objects of the laptop in another way. */
+  private static final Pattern HASH = Pattern.compile("[0-9a-f]{40}|[0-9a-f]{64}");
 
   private final Link link;
   private final String root;
@@ -33,6 +39,7 @@ final class NodeRepository {
    * @param head empty before it was made
    * @param apart commits that no branch leads to, of older stashes and tags made there, by names
    *     for their refs here
+   * @param hasOnlyFirst what was sent first, and not yet the rest
    * @param stamp as {@link #stamp} gave it just before
    */
   record State(
@@ -41,11 +48,19 @@ final class NodeRepository {
       Map<String, String> refs,
       Map<String, String> apart,
       List<String> shallow,
+      boolean hasOnlyFirst,
       String stamp) {
     State {
       refs = Map.copyOf(refs);
       apart = Map.copyOf(apart);
-      shallow = List.copyOf(shallow);
+      shallow = shallow.stream().filter(each -> HASH.matcher(each).matches()).toList();
+    }
+
+    /** Commits to which HEAD or a ref leads there. */
+    Set<String> commits() {
+      var all = new HashSet<>(refs.values());
+      head.filter(each -> HASH.matcher(each).matches()).ifPresent(all::add);
+      return all;
     }
 
     static State of(Json.Obj answer) throws HistoryStopped {
@@ -59,6 +74,7 @@ final class NodeRepository {
           answer.object("refs").textMap(),
           answer.object("apart").textMap(),
           answer.texts("shallow"),
+          answer.flag("first"),
           answer.text("stamp").orElse(""));
     }
   }
@@ -89,11 +105,17 @@ final class NodeRepository {
    * Has it follow what this machine has.
    *
    * @param home commits that are here by now
+   * @param pack empty when it lacks nothing
    */
-  State take(LaptopRepository.State state, Collection<String> home, Pack pack)
+  State take(LaptopRepository.State state, Collection<String> home, Optional<Pack> pack)
       throws HistoryStopped, InterruptedException {
-    Json.Obj asked = state.asked().with("do", "take").with("home", List.copyOf(home));
-    return State.of(ask(asked, pack));
+    Json.Obj asked =
+        state
+            .asked()
+            .with("do", "take")
+            .with("home", List.copyOf(home))
+            .with("pack", pack.isPresent());
+    return State.of(ask(asked, pack.orElse(to -> {})));
   }
 
   /** Reads a pack. */
@@ -128,6 +150,9 @@ final class NodeRepository {
       Optional<HistoryStopped> unsent = send(stream, asked, pack);
       byte[] answer = stream.output(0).readNBytes(MOST_ANSWER);
       stream.awaitClose();
+      if (unsent.filter(own -> own.getCause() == null).isPresent()) {
+        throw unsent.get();
+      }
       if (answer.length > 0
           && Json.parse(new String(answer, StandardCharsets.UTF_8)) instanceof Json.Obj said) {
         return said;

@@ -36,9 +36,6 @@ public final class SessionHistory implements AutoCloseable {
 
   private static final Duration LAST_LIMIT = Duration.ofSeconds(30);
 
-  /** A larger history is not sent by itself. */
-  private static final long MOST_BYTES = 1L << 30;
-
   private static final int SHORT_HASH = 9;
   private static final String HEADS = "refs/heads/";
 
@@ -87,7 +84,7 @@ public final class SessionHistory implements AutoCloseable {
    * The workspace on this machine, which may become a repository, or cease to be one, at any time.
    * The history of a repository above it would not fit its files.
    *
-   * @param most the number of commits that are sent at first, the newest; empty: all
+   * @param most the number of commits that are sent at first, the newest; empty: all, up to 1 GiB
    */
   public record Source(Path root, Optional<Integer> most) {
     Optional<LaptopRepository> repository(Tasks tasks) {
@@ -175,7 +172,7 @@ public final class SessionHistory implements AutoCloseable {
       exchange(here);
     } catch (HistoryStopped stopped) {
       String before = words;
-      if (stampThere.isEmpty() && stopped.getCause() == null) {
+      if (stampThere.isEmpty() && standing.isEmpty() && stopped.getCause() == null) {
         news.failed(there() + " has no git repository, because " + stopped.why());
       }
       words =
@@ -222,11 +219,19 @@ public final class SessionHistory implements AutoCloseable {
         Stream.concat(home.came().stream().map(CommitsThere.Came::words), notHome.stream())
             .toList();
     standing = CommitsThere.branches(there).isEmpty() ? "" : text(state.get(), there, said);
-    if (!there.isMade() && here.sendsAll() && here.packedBytes() > MOST_BYTES) {
-      throw new HistoryStopped(
-          "it is larger than 1 GiB; git: {history: 1000} sends the newest 1000 commits");
+    NodeRepository.State before = there;
+    Optional<LaptopRepository.State> first =
+        there.commits().isEmpty() ? here.first(state.get()) : Optional.empty();
+    if (first.isPresent()) {
+      before = send(here, node, first.get(), there, home.tips());
+      standing = text(state.get(), before, said);
+      words = standing;
+      state = here.read(before);
     }
-    NodeRepository.State now = send(here, node, state.get(), there, home.tips());
+    if (state.isEmpty()) {
+      return;
+    }
+    NodeRepository.State now = send(here, node, state.get(), before, home.tips());
     var tips = CommitsThere.branches(now).values();
     // A commit that was made meanwhile is the next look's.
     lastThere = here.present(tips).containsAll(tips) ? now.stamp() : "";
@@ -260,20 +265,21 @@ public final class SessionHistory implements AutoCloseable {
       NodeRepository.State there,
       Set<String> home)
       throws HistoryStopped, InterruptedException {
-    Set<String> had = new HashSet<>(there.refs().values());
+    Set<String> had = there.commits();
     Set<String> wanted = new HashSet<>(state.commits());
-    wanted.removeAll(had);
-    // Where the history begins elsewhere now, what the node has may lack its parents.
-    boolean isWhole = there.shallow().equals(state.shallow());
-    Set<String> known = isWhole ? here.present(had) : Set.of();
+    Set<String> known;
+    if (Set.copyOf(state.shallow()).containsAll(there.shallow())) {
+      wanted.removeAll(had);
+      known = here.present(had);
+    } else { // The history begins earlier now: what the node has may lack its parents.
+      known = here.files(there.refs());
+    }
     return node.take(
         state,
         home,
-        to -> {
-          if (!wanted.isEmpty()) {
-            here.pack(wanted, known, state.beginning(), to);
-          }
-        });
+        wanted.isEmpty()
+            ? Optional.empty()
+            : Optional.of(to -> here.pack(wanted, known, state.shallow(), to)));
   }
 
   private String text(LaptopRepository.State state, NodeRepository.State there, List<String> came) {
@@ -287,10 +293,11 @@ public final class SessionHistory implements AutoCloseable {
             + (head.startsWith(HEADS) ? "on " + head.substring(HEADS.length()) + ", " : "at ")
             + commit.substring(0, Math.min(SHORT_HASH, commit.length()))
             + (isSame ? ", as here" : ""));
-    state
-        .cutAt()
-        .filter(_ -> there.shallow().equals(state.shallow()))
-        .ifPresent(most -> all.add("its history begins at the newest " + most));
+    if (Set.copyOf(there.shallow()).equals(Set.copyOf(state.shallow()))) {
+      state.cut().ifPresent(cut -> all.add("its history is cut, " + cut));
+    } else if (!there.shallow().isEmpty()) {
+      all.add("older commits are not there yet");
+    }
     all.addAll(came);
     return String.join("; ", all);
   }

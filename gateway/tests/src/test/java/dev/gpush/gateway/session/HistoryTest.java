@@ -252,7 +252,8 @@ final class HistoryTest {
     commit(project, "train.py", "print(5)\n");
     until("it follows", () -> head(there).equals(head(project)));
     assertEquals("3", git(there, "rev-list", "--count", "HEAD"));
-    assertTrue(gateway.syncState(DEVBOX).history().contains("its history begins at the newest 2"));
+    assertTrue(
+        gateway.syncState(DEVBOX).history().contains("its history is cut, as git.history says"));
 
     String made = commit(there, "there.py", "print(6)\n");
     awaitHome(made);
@@ -261,6 +262,19 @@ final class HistoryTest {
     until("it is known", () -> gateway.syncState(DEVBOX).history().contains(said));
     assertEquals(List.of(said), newsOfSync());
     assertEquals(List.of(), newsOfSync());
+  }
+
+  @Test
+  void ofALargeHistoryTheNewestCommitIsThereFirst() throws Exception {
+    Files.write(project.resolve(".git/objects/pack/large.pack"), new byte[20 << 20]);
+    commit(project, "train.py", "print(2)\n");
+    up();
+    awaitFollows();
+
+    assertEquals("2", git(there, "rev-list", "--count", "HEAD"));
+    assertEquals("", git(there, "status", "--porcelain"));
+    assertEquals("", git(there, "fsck", "--connectivity-only"));
+    assertFalse(Files.exists(there.resolve(".git/shallow")));
   }
 
   @Test

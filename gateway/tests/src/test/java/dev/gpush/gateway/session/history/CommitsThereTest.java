@@ -60,7 +60,7 @@ final class CommitsThereTest {
     var refs = new TreeMap<String, String>();
     branches.forEach((name, commit) -> refs.put("refs/" + name, commit));
     return commits.bringHome(
-        new NodeRepository.State(true, Optional.empty(), refs, Map.of(), List.of(), ""));
+        new NodeRepository.State(true, Optional.empty(), refs, Map.of(), List.of(), false, ""));
   }
 
   private Map<String, String> refs() throws Exception {
