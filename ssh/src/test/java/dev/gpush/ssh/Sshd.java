@@ -63,6 +63,7 @@ final class Sshd implements AutoCloseable {
     return line != null;
   }
 
+  /** Its shells read no startup files of the user, which may print, or wait for others. */
   private static String serverConfig(Path folder, int port) {
     return """
     ListenAddress 127.0.0.1
@@ -74,6 +75,7 @@ final class Sshd implements AutoCloseable {
     UsePAM no
     PermitRootLogin yes
     AcceptEnv LANG LC_*
+    SetEnv HOME="%1$s"
     AllowStreamLocalForwarding yes
     Subsystem sftp internal-sftp
     """
