@@ -158,7 +158,9 @@ final class LaptopRepository {
     tips.add(tip.get());
     boolean isTooLarge = most.isEmpty() && packedBytes() > MOST_PACKED;
     Optional<Integer> limit = isTooLarge ? Optional.of(NEWEST) : most;
-    Optional<HistoryCut> cut = limit.isPresent() ? cut(limit.get(), tips, there) : Optional.empty();
+    List<String> own = lines("shallow", Integer.MAX_VALUE);
+    Optional<HistoryCut> cut =
+        limit.isPresent() ? cut(limit.get(), tips, own, there) : Optional.empty();
     // Only those that cost no more objects.
     for (Ref each : refs("--merged=HEAD", "refs/tags", "refs/remotes")) {
       boolean isIn = cut.isEmpty() || cut.get().commits().contains(each.commit());
@@ -168,9 +170,7 @@ final class LaptopRepository {
     }
     Set<String> come =
         cut.isPresent() ? cut.get().commits() : reached(refs.values(), there.shallow());
-    var shallow =
-        new LinkedHashSet<>(
-            cut.map(HistoryCut::shallow).orElse(lines("shallow", Integer.MAX_VALUE)));
+    var shallow = new LinkedHashSet<>(cut.map(HistoryCut::shallow).orElse(own));
     // What was made there may begin at a commit whose parents do not come.
     there.shallow().stream().filter(each -> !come.contains(each)).forEach(shallow::add);
     List<String> exclude = new ArrayList<>(lines("info/exclude", MOST_LINES));
@@ -214,9 +214,9 @@ final class LaptopRepository {
             true));
   }
 
-  private Optional<HistoryCut> cut(int count, Set<String> tips, NodeRepository.State there)
+  private Optional<HistoryCut> cut(
+      int count, Set<String> tips, List<String> own, NodeRepository.State there)
       throws HistoryStopped, InterruptedException {
-    List<String> own = lines("shallow", Integer.MAX_VALUE);
     if (!there.commits().isEmpty() && !there.hasOnlyFirst()) {
       if (own.containsAll(there.shallow())) {
         return Optional.empty(); // It has all that is here.

@@ -150,6 +150,7 @@ final class NodeRepository {
       Optional<HistoryStopped> unsent = send(stream, asked, pack);
       byte[] answer = stream.output(0).readNBytes(MOST_ANSWER);
       stream.awaitClose();
+      // What failed here says more than the node, which only sees that the pack was cut off.
       if (unsent.filter(own -> own.getCause() == null).isPresent()) {
         throw unsent.get();
       }
